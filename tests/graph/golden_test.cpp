@@ -40,6 +40,12 @@ Ref<Graph> model() {
   const Tensor outputs[] = {y, reduce_sum(y)};
   return t.finish(outputs);
 }
+// The model with names; the values of w and b are elsewhere, that of the count is in the file.
+std::string serialize_named(const Graph& g) {
+  return serialize(g, {.inputs = {"x"},
+                       .outputs = {"y", "sum"},
+                       .values_elsewhere = {{"net/w", g.variables[0]}, {"net/b", g.variables[1]}}});
+}
 // Attributes of every kind: numbers, reals, enums, dtypes, devices, shapes, axes given, none and not given.
 Ref<Graph> fields() {
   Tracer t("fields");
@@ -89,6 +95,19 @@ TEST_CASE("golden: attributes of every kind are read") {
   CHECK(a[8].to_vector<float>() == std::vector<float>{3, 2, 1, 6, 5, 4});
 }
 
+TEST_CASE("golden: names and Variables whose values are elsewhere are read") {
+  const Variable w(constant({{1.f, -1.f}, {2.f, 0.5f}}), {.name = "w"}), b(constant({0.5f, -0.5f}), {.name = "b"});
+  const NamedGraph g =
+      parse_named_graph(bytes_of("model_2.graph"), {.ops = all_ops(), .values = {{"net/w", w}, {"net/b", b}}});
+  CHECK(g.inputs == std::vector<std::string>{"x"});
+  CHECK(g.outputs == std::vector<std::string>{"y", "sum"});
+  CHECK(g.graph->variables[0].is_same(w));
+  const auto out = testing::call(g.graph, {constant({{1.f, 2.f}, {0.f, 4.f}})});
+  CHECK(out[0].to_vector<float>() == std::vector<float>{5.5f, 0, 8.5f, 1.5f});
+  CHECK(out[1].item<float>() == 15.5f);
+  CHECK(unversioned(serialize_named(*model())) == unversioned(bytes_of("model_2.graph")));
+}
+
 TEST_CASE("golden: the same graph gives the same bytes") {
   CHECK(unversioned(serialize(*model())) == unversioned(bytes_of("model_1.graph")));
   CHECK(unversioned(serialize(*fields())) == unversioned(bytes_of("fields_1.graph")));
@@ -97,10 +116,10 @@ TEST_CASE("golden: the same graph gives the same bytes") {
 
 TEST_CASE("golden: writes this version's files", "[.write]") {
   std::filesystem::create_directories(path_of(""));
-  const std::string format = std::to_string(graph_format) + ".graph";
   const auto write = [](const std::string& name, const std::string& bytes) {
     REQUIRE(std::ofstream(path_of(name), std::ios::binary) << bytes);
   };
-  write("model_" + format, serialize(*model()));
-  write("fields_" + format, serialize(*fields()));
+  write("model_1.graph", serialize(*model()));
+  write("fields_1.graph", serialize(*fields()));
+  write("model_2.graph", serialize_named(*model()));
 }

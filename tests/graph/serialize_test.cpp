@@ -88,14 +88,15 @@ TEST_CASE("serialize: every op's sampled calls come back with their attributes")
       for (const Tensor& x : call.in) in.push(&x);
       const Tensors out = apply(*op, {in.begin(), in.size()}, call.attrs);
       const Ref<Graph> g = t.finish({out.begin(), out.size()});
-      if (op == &custom_gradient_op || std::string(op->name).find("table_") != std::string::npos) {  // refer to objects
+      const bool is_table = std::string(op->name).find("table_") != std::string::npos;
+      if (op == &custom_gradient_op || (is_table && op->flags.stateful)) {  // refer to objects that may change
         CHECK_THROWS_AS(serialize(*g), errors::UnimplementedError);
         continue;
       }
       const Ref<Graph> back = loaded(*g);
       CHECK(to_string(*back) == to_string(*g));
       CHECK(serialize(*back) == serialize(*g));
-      CHECK(back->nodes.back().attrs == call.attrs);
+      if (!is_table) CHECK(back->nodes.back().attrs == call.attrs);  // a table is another object
     }
   }
 }
@@ -190,7 +191,7 @@ TEST_CASE("serialize: a newer format is refused with both versions") {
   CHECK_THROWS_WITH(parse_graph(bytes, everything),
                     ContainsSubstring("format 7, written by Tandem 9.") &&
                         ContainsSubstring("this is Tandem " TANDEM_STRINGIFY(TANDEM_VERSION_MAJOR) ".") &&
-                        ContainsSubstring("reads formats up to 1"));
+                        ContainsSubstring("reads formats up to 2"));
   bytes[8] = 0;
   CHECK_THROWS_AS(parse_graph(bytes, everything), errors::DataLossError);
 }

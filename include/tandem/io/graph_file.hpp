@@ -6,9 +6,10 @@
 
 namespace TANDEM_NS::io {
 
-/// Saves a graph with its constants and Variables. An existing file is kept until the new one is complete.
+/// Saves a graph with its constants and Variables, and with the names of the options. An existing file is kept until
+/// the new one is complete.
 ///   throws  as serialize, and as replace_file (io/replace_file.hpp)
-TANDEM_API void save_graph(const std::string& path, const Graph& graph);
+TANDEM_API void save_graph(const std::string& path, const Graph& graph, const SaveOptions& options = {});
 
 /// Loads a graph from a file that may be damaged or hostile: io::load_graph("f.graph", {.ops = all_ops()}).
 ///   throws  errors::NotFoundError if there is no regular file of that name, errors::UnavailableError if it cannot be

@@ -6,8 +6,8 @@
 
 namespace TANDEM_NS::io {
 
-TANDEM_INLINE void save_graph(const std::string& path, const Graph& graph) {
-  const std::string bytes = serialize(graph);
+TANDEM_INLINE void save_graph(const std::string& path, const Graph& graph, const SaveOptions& options) {
+  const std::string bytes = serialize(graph, options);
   replace_file(path, {{bytes.data(), bytes.size()}});
 }
 TANDEM_INLINE Ref<Graph> load_graph(const std::string& path, const LoadOptions& options) {

@@ -1,5 +1,6 @@
 // Lookup tables from strings or integers to values. A table can be used inside of traced functions, which then refer to
-// it: they cannot be saved. Part of the component tandem::strings. Not here: vocabularies (vocabulary.hpp).
+// it. Tables that do not change are saved with the graph (graph/io/serialize.hpp); functions with a MutableHashTable
+// cannot be saved. Part of the component tandem::strings. Not here: vocabularies (vocabulary.hpp).
 #pragma once
 #include <string>
 #include <utility>

@@ -60,6 +60,53 @@ inline Value default_of(const char* op, const Tensor& t, DType dtype) {
   return value_at(dtype, t.cpu().raw(), 0);
 }
 
+TANDEM_INLINE std::vector<Tensor> Table::parts() const {
+  const Shape shape{static_cast<i64>(size())};
+  const Tensor all = Tensor::allocate(host_spec(shape, key)), of_all = Tensor::allocate(host_spec(shape, value));
+  const auto write = [&](const auto& map, const auto& write_key) {
+    std::vector<const typename std::remove_cvref_t<decltype(map)>::value_type*> order;
+    for (const auto& entry : map) order.push_back(&entry);
+    std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      write_key(i, order[i]->first);
+      put_value(value, of_all.raw(), static_cast<i64>(i), order[i]->second);
+    }
+  };
+  if (key == DType::string)
+    write(texts, [&](std::size_t i, const std::string& s) { static_cast<Bytes*>(all.raw())[i] = Bytes(s); });
+  else
+    write(numbers, [&](std::size_t i, i64 k) {
+      if (key == DType::int64) static_cast<i64*>(all.raw())[i] = k;
+      else static_cast<std::int32_t*>(all.raw())[i] = static_cast<std::int32_t>(k);
+    });
+  const Tensor other = Tensor::allocate(host_spec({}, value));
+  put_value(value, other.raw(), 0, missing);
+  return {all, of_all, other};
+}
+/// The table of these parts; null if no table has them.
+TANDEM_INLINE Ref<Table> table_of(const ObjectParts& parts) {
+  if (parts.of_kind != "lookup table" || parts.tensors.size() != 3) return {};
+  const Tensor &keys = parts.tensors[0], &values = parts.tensors[1], &other = parts.tensors[2];
+  for (const Tensor& t : parts.tensors)
+    if (t.device().kind != Device::cpu) return {};
+  if (!key_dtypes.has(keys.dtype()) || !value_dtypes.has(values.dtype()) || keys.shape().rank() != 1 ||
+      !(keys.shape() == values.shape()) || other.dtype() != values.dtype() || other.shape().rank() != 0)
+    return {};
+  const auto r = make_ref<Table>(keys.dtype(), values.dtype());
+  r->missing = value_at(values.dtype(), other.raw(), 0);
+  for (i64 i = 0; i < keys.size(); ++i) {
+    if (find(*r, keys.raw(), i)) return {};  // a key twice
+    entry(*r, keys.raw(), i) = value_at(values.dtype(), values.raw(), i);
+  }
+  return r;
+}
+TANDEM_INLINE void read_field(AttrReader& r, const char* name, Ref<Table>& to) {
+  const Ref<Opaque> value = TANDEM_VIRTUAL(r, AttrReader::opaque)(name);
+  to = Ref<Table>(dynamic_cast<Table*>(value.get()));
+  if (const auto* const parts = dynamic_cast<const ObjectParts*>(value.get())) to = table_of(*parts);
+  if (!to) TANDEM_VIRTUAL(r, AttrReader::misfit)(name);
+}
+
 // The key's id among the buckets of unknown keys.
 inline i64 bucket_of(const Table& t, const void* keys, i64 i, i64 buckets) {
   const u64 h = t.key == DType::string ? strings::impl::stable_hash(text_key(keys, i))
@@ -237,6 +284,7 @@ TANDEM_INLINE MutableHashTable::MutableHashTable(DType key_dtype, const Tensor& 
   const tandem::detail::CallSite call(o);
   impl::check_dtypes("MutableHashTable", key_dtype, default_value.dtype());
   table_ = make_ref<impl::Table>(key_dtype, default_value.dtype());
+  table_->changes = true;
   table_->missing = impl::default_of("MutableHashTable", default_value, default_value.dtype());
 }
 TANDEM_INLINE void MutableHashTable::insert(const Tensor& keys, const Tensor& values, OpOptions o) const {
@@ -256,27 +304,8 @@ TANDEM_INLINE i64 MutableHashTable::size() const {
 }
 TANDEM_INLINE std::pair<Tensor, Tensor> MutableHashTable::export_values() const {
   const std::lock_guard lock(table_->mutex);
-  const impl::Table& t = *table_;
-  const Shape shape{static_cast<i64>(t.size())};
-  const Tensor keys = Tensor::allocate(impl::host_spec(shape, t.key));
-  const Tensor values = Tensor::allocate(impl::host_spec(shape, t.value));
-  const auto write = [&](const auto& map, const auto& write_key) {
-    std::vector<const typename std::remove_cvref_t<decltype(map)>::value_type*> order;
-    for (const auto& entry : map) order.push_back(&entry);
-    std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      write_key(i, order[i]->first);
-      impl::put_value(t.value, values.raw(), static_cast<i64>(i), order[i]->second);
-    }
-  };
-  if (t.key == DType::string)
-    write(t.texts, [&](std::size_t i, const std::string& s) { static_cast<Bytes*>(keys.raw())[i] = Bytes(s); });
-  else
-    write(t.numbers, [&](std::size_t i, i64 k) {
-      if (t.key == DType::int64) static_cast<i64*>(keys.raw())[i] = k;
-      else static_cast<std::int32_t*>(keys.raw())[i] = static_cast<std::int32_t>(k);
-    });
-  return {keys, values};
+  const std::vector<Tensor> parts = table_->parts();
+  return {parts[0], parts[1]};
 }
 
 TANDEM_INLINE Tensor index_to_string(const Tensor& indices, const Tensor& mapping, IndexToStringOptions o) {

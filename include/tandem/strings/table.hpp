@@ -4,9 +4,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "tandem/base/bytes.hpp"
 #include "tandem/core/apply.hpp"
+#include "tandem/core/saved_object.hpp"
 #include "tandem/util/at_fork.hpp"
 
 namespace TANDEM_NS::lookup::impl {
@@ -22,17 +24,23 @@ struct TextHash {
   std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
 };
 /// Keys (texts, or numbers as int64) and their values. What changes after construction is guarded by the mutex.
-struct TANDEM_API Table final : Opaque {
+struct TANDEM_API Table final : SavedObject {
   DType key, value;
   Value missing;  // the value of other keys
   std::unordered_map<std::string, Value, TextHash, std::equal_to<>> texts;
   std::unordered_map<i64, Value> numbers;
+  bool changes = false;  // whether it is that of a MutableHashTable
   mutable tandem::detail::ForkMutex mutex{tandem::detail::ForkMutex::plans};
 
   Table(DType k, DType v) : key(k), value(v) {}
-  const char* kind() const override { return "lookup table"; }
+  const char* kind() const override { return changes ? "mutable lookup table" : "lookup table"; }
   std::size_t size() const { return texts.size() + numbers.size(); }
+  /// Keys in ascending order, their values, the value of other keys.
+  TANDEM_INLINE std::vector<Tensor> parts() const override;
+  bool is_fixed() const override { return !changes; }
 };
+/// Makes the table of an attribute of what a graph file has of it (core/saved_object.hpp).
+TANDEM_API void read_field(AttrReader& r, const char* name, Ref<Table>& to);
 
 /// The dtypes of keys and values.
 inline constexpr DTypes key_dtypes = dtypes::index | DType::string;

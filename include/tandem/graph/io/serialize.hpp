@@ -1,5 +1,5 @@
-// Serializes graphs to bytes and back: ops by name, attributes by field, constants, Variables with their values. Not
-// here: files (io/graph_file.hpp), the table of all ops that a loader uses (op_table.hpp).
+// Serializes graphs to bytes and back: ops by name, attributes by field, constants, Variables with their values or by
+// name. Not here: files (io/graph_file.hpp), the table of all ops that a loader uses (op_table.hpp).
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -14,16 +14,30 @@
 
 namespace TANDEM_NS {
 
-/// The format version that serialize() writes; parse_graph() reads this version and all earlier ones.
-inline constexpr std::uint32_t graph_format = 1;
+/// The latest format version; parse_graph() reads this version and all earlier ones. serialize() writes version 1 where
+/// that can hold what is saved, so that earlier versions of the library read it.
+///   1  graphs with all that they need to run
+///   2  also names of inputs and outputs, Variables whose values are elsewhere, objects that ops refer to (lookup
+///   tables)
+inline constexpr std::uint32_t graph_format = 2;
+
+struct SaveOptions {
+  /// Names of the arguments and of the outputs, in their order; none: the file has no names.
+  std::vector<std::string> inputs = {}, outputs = {};
+  /// Variables of which the file has only this name, shape and dtype: their values are saved elsewhere, so that several
+  /// graphs can share them. May have more than the graph.
+  std::vector<std::pair<std::string, Variable>> values_elsewhere = {};
+};
 
 /// Serializes the graph with all that it needs to run elsewhere: constants, Variables (name, trainable, current
-/// value) and the graphs of control flow. Source lines are not kept. The same graph gives the same bytes. Ops whose
-/// kernels take half precision in this build alone are saved in float32 between casts, which gives the same bits.
-///   throws  errors::UnimplementedError if an op holds something that cannot be saved (a custom gradient's closure,
-///           a fused program: save the graph as it was traced), errors::InternalError if the graph is invalid (see
-///           verify)
-TANDEM_LAZY TANDEM_API std::string serialize(const Graph& graph);
+/// value), the graphs of control flow, and lookup tables that do not change. Source lines are not kept. The same graph
+/// gives the same bytes. Ops whose kernels take half precision in this build alone are saved in float32 between casts,
+/// which gives the same bits.
+///   throws  errors::UnimplementedError if an op holds something that cannot be saved (a custom gradient's closure, a
+///           mutable table, a fused program: save the graph as it was traced), errors::InvalidArgumentError for names
+///           that are empty, equal or not as many as the graph has inputs or outputs, errors::InternalError if the
+///           graph is invalid (see verify)
+TANDEM_LAZY TANDEM_API std::string serialize(const Graph& graph, const SaveOptions& options = {});
 
 /// Ops from one list, or from several: all_ops(), or {linalg::all_ops(), signal::all_ops()}.
 class OpLists {
@@ -48,15 +62,26 @@ struct LoadOptions {
   OpLists ops = {};
   /// By saved name: Variables that replace the saved ones. All others are created anew.
   std::vector<std::pair<std::string, Variable>> variables = {};
+  /// By saved name: the Variables whose values are not in the file (SaveOptions::values_elsewhere). May have more.
+  std::vector<std::pair<std::string, Variable>> values = {};
+};
+
+/// A graph with the names that its file has, if any.
+struct NamedGraph {
+  Ref<Graph> graph;
+  std::vector<std::string> inputs, outputs;
 };
 
 /// Parses a graph that serialize() wrote. Any bytes give a graph that verify() accepts, or an error; memory use
 /// stays proportional to their number.
 ///   throws  errors::DataLossError for bytes that are truncated, malicious or not a graph, with the position;
 ///           errors::FailedPreconditionError for a newer format; errors::NotFoundError for an op that is not among
-///           `ops`, or a name in `variables` that was not saved; errors::InvalidArgumentError if a Variable of
-///           `variables` has another shape or dtype
+///           `ops`, a name in `variables` that was not saved, or a Variable without a value that is neither in
+///           `variables` nor in `values`; errors::InvalidArgumentError if a Variable of those has another shape or
+///           dtype
 TANDEM_LAZY TANDEM_API Ref<Graph> parse_graph(std::string_view bytes, const LoadOptions& options);
+/// The same with the names of inputs and outputs, which are different and not empty; no names where the file has none.
+TANDEM_LAZY TANDEM_API NamedGraph parse_named_graph(std::string_view bytes, const LoadOptions& options);
 
 /// A hash that is equal for graphs that compute the same in the same order, regardless of names: it covers ops,
 /// attributes, constants, specs and wiring. With a scope, it covers only the ops named "scope/...", so that a view

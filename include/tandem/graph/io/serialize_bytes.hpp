@@ -1,14 +1,16 @@
 // The byte format of a saved graph: numbers are little-endian and of fixed width, strings and lists are preceded by
 // a 32-bit count. For the definitions of graph/io/serialize.hpp.
 //
-//   file      "TANDEMGR", format:32, library version:16 16 16 0:16, variables, names of the ops, graph
-//   variable  name, trainable:8, tensor
+//   file      "TANDEMGR", format:32, library version:16 16 16 0:16, [2: names of inputs, names of outputs], variables,
+//             names of the ops, graph
+//   variable  name, trainable:8, tensor ([2: one without data has its value elsewhere])
 //   graph     name, number of arguments:32, variables (their indices in the file), nodes, outputs (values)
 //   node      op:32, name, inputs (values), specs of the outputs, fields:8, then each: name, kind:8, value
 //   spec      dtype:8, device:8 8, rank:8, dims:64 (an unknown one is INT64_MIN)
 //   tensor    spec, has data:8, the elements (a string element is a string)
+//   [2: object  its number:32, and if that is the number of objects before it, the kind and the tensors that make it]
 //
-// Values are numbered in the order in which nodes produce them.
+// Values are numbered in the order in which nodes produce them. [2: ...] is in files of format 2 only.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -23,7 +25,7 @@ namespace TANDEM_NS::detail {
 inline constexpr char graph_magic[] = "TANDEMGR";
 static_assert(std::endian::native == std::endian::little, "elements are saved as they lie in memory");
 
-enum class FieldKind : std::uint8_t { number, real, text, numbers, graph, tensor, list };
+enum class FieldKind : std::uint8_t { number, real, text, numbers, graph, tensor, list, object };
 inline constexpr std::uint8_t not_given = 255;  // replaces the count of `numbers`
 
 // Limits of the reader. The writer enforces them too, so what is saved can be loaded.
@@ -36,6 +38,16 @@ TANDEM_LAZY inline bool is_storable(const Shape& s) {
     if (d > 0) n *= d;
   }
   return true;
+}
+
+/// A name that the list has twice, or null.
+TANDEM_LAZY inline const std::string* repeated(const std::vector<std::string>& names) {
+  std::vector<const std::string*> sorted;
+  for (const std::string& name : names) sorted.push_back(&name);
+  std::sort(sorted.begin(), sorted.end(), [](const std::string* a, const std::string* b) { return *a < *b; });
+  for (std::size_t i = 1; i < sorted.size(); ++i)
+    if (*sorted[i] == *sorted[i - 1]) return sorted[i];
+  return nullptr;
 }
 
 class ByteWriter {

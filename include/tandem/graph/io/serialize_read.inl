@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/core/saved_object.hpp"
 #include "tandem/graph/control/control_code.hpp"
 #include "tandem/graph/control/control_ops.hpp"
 #include "tandem/graph/exec/concrete.hpp"  // the rows of control flow
@@ -17,13 +18,17 @@ TANDEM_LAZY class GraphReader final : AttrReader {
  public:
   GraphReader(std::string_view bytes, const LoadOptions& options) : bytes_(bytes), options_(options) {}
 
-  Ref<Graph> file() {
+  NamedGraph file() {
     header();
+    NamedGraph r;
+    if (format_ >= 2) r.inputs = names(), r.outputs = names();
     read_variables();
     read_ops();
-    Ref<Graph> g = graph();
+    r.graph = graph();
+    check_names(r.inputs, r.graph->arguments.size(), "inputs");
+    check_names(r.outputs, r.graph->outputs.size(), "outputs");
     if (bytes_.left()) bytes_.fail("has " + std::to_string(bytes_.left()) + " bytes after its end");
-    return g;
+    return r;
   }
 
  private:
@@ -32,18 +37,30 @@ TANDEM_LAZY class GraphReader final : AttrReader {
   void header() {
     if (bytes_.left() < 20 || bytes_.take(8) != graph_magic)
       bytes_.fail("is not a saved graph: it does not begin with " + std::string(graph_magic));
-    const auto format = bytes_.number<std::uint32_t>();
+    format_ = bytes_.number<std::uint32_t>();
     std::string writer;
     for (int i = 0; i < 4; ++i)
       if (const auto v = bytes_.number<std::uint16_t>(); i < 3) writer += (i ? "." : "") + std::to_string(v);
-    if (format > graph_format)
+    if (format_ > graph_format)
       errors::raise<errors::FailedPreconditionError>(
           "parse_graph",
-          "the graph has format " + std::to_string(format) + ", written by Tandem " + writer +
+          "the graph has format " + std::to_string(format_) + ", written by Tandem " + writer +
               "; this is Tandem " TANDEM_STRINGIFY(TANDEM_VERSION_MAJOR) "." TANDEM_STRINGIFY(
                   TANDEM_VERSION_MINOR) "." TANDEM_STRINGIFY(TANDEM_VERSION_PATCH) ", which reads formats up to " +
               std::to_string(graph_format) + ": read it with " + writer + " or later");
-    if (format == 0) bytes_.fail("has format 0, which was never written");
+    if (format_ == 0) bytes_.fail("has format 0, which was never written");
+  }
+  std::vector<std::string> names() {
+    std::vector<std::string> r(bytes_.count(4));
+    for (std::string& name : r)
+      if ((name = bytes_.text()).empty()) bytes_.fail("has an input or output with an empty name");
+    return r;
+  }
+  void check_names(const std::vector<std::string>& names, std::size_t count, const char* what) const {
+    if (!names.empty() && names.size() != count)
+      bytes_.fail("names " + std::to_string(names.size()) + " of " + std::to_string(count) + " " + what);
+    if (const std::string* const twice = repeated(names))
+      bytes_.fail("has two " + std::string(what) + " '" + *twice + "'");
   }
   void read_ops() {
     const std::size_t n = bytes_.count(4);
@@ -68,12 +85,16 @@ TANDEM_LAZY class GraphReader final : AttrReader {
 
   void read_variables() {
     const std::size_t n = bytes_.count(least_tensor + 5);
-    std::vector<std::string> names;
+    std::vector<std::string> names, elsewhere;
     for (std::size_t i = 0; i < n; ++i) {
       names.push_back(bytes_.text());
       const bool trainable = flag();
-      variables_.push_back(variable(names.back(), trainable, tensor(false)));
+      const Tensor value = tensor(format_ >= 2);
+      if (value.is_symbolic()) elsewhere.push_back(names.back());
+      variables_.push_back(variable(names.back(), trainable, value));
     }
+    if (const std::string* const twice = repeated(elsewhere))
+      bytes_.fail("has two Variables '" + *twice + "' whose values are elsewhere");
     for (const auto& [name, v] : options_.variables)
       if (const auto times = std::count(names.begin(), names.end(), name); times != 1)
         errors::raise<errors::NotFoundError>(
@@ -82,15 +103,25 @@ TANDEM_LAZY class GraphReader final : AttrReader {
                   : "no Variable of the graph is named '" + name + "', which LoadOptions::variables gives");
   }
   Variable variable(const std::string& name, bool trainable, const Tensor& value) const {
-    for (const auto& [its_name, v] : options_.variables) {
-      if (its_name != name) continue;
-      if (!(v.spec() == value.spec()))
-        errors::raise<errors::InvalidArgumentError>("parse_graph", "the Variable given for '" + name + "' is " +
-                                                                       to_string(v.spec()) + ", the saved one " +
-                                                                       to_string(value.spec()));
-      return v;
+    const Variable* given = find(options_.variables, name);
+    if (!given && value.is_symbolic()) {
+      given = find(options_.values, name);
+      if (!given)
+        errors::raise<errors::NotFoundError>("parse_graph", "the value of the Variable '" + name + "' " +
+                                                                to_string(value.spec()) +
+                                                                " is not in the file: give it in LoadOptions::values");
     }
-    return Variable(value, {.name = name.c_str(), .trainable = trainable});
+    if (!given) return Variable(value, {.name = name.c_str(), .trainable = trainable});
+    if (!(given->spec() == value.spec()))
+      errors::raise<errors::InvalidArgumentError>("parse_graph", "the Variable given for '" + name + "' is " +
+                                                                     to_string(given->spec()) + ", the saved one " +
+                                                                     to_string(value.spec()));
+    return *given;
+  }
+  static const Variable* find(const std::vector<std::pair<std::string, Variable>>& list, const std::string& name) {
+    for (const auto& [its_name, v] : list)
+      if (its_name == name) return &v;
+    return nullptr;
   }
 
   Ref<Graph> graph() {
@@ -186,12 +217,23 @@ TANDEM_LAZY class GraphReader final : AttrReader {
     if (!begins(name)) misfit(name);
     const auto kind = bytes_.number<FieldKind>();
     if (kind == FieldKind::tensor) return Ref<Opaque>(make_ref<TensorBox>(tensor(true)).get());
+    if (kind == FieldKind::object && format_ >= 2) return object();
     if (kind != FieldKind::graph) misfit(name);
     const Node* const node = node_;
     const std::uint8_t fields = fields_;
     const Ref<Graph> g = graph();
     node_ = node, fields_ = fields;
     return Ref<Opaque>(g.get());
+  }
+  // What an object is made of. The attribute makes the object, once for each use of it.
+  Ref<Opaque> object() {
+    const std::size_t at = bytes_.below(objects_.size() + 1, "object");
+    if (at < objects_.size()) return Ref<Opaque>(objects_[at].get());
+    std::string kind = bytes_.text();
+    std::vector<Tensor> parts;
+    for (std::size_t n = bytes_.count(least_tensor); n > 0; --n) parts.push_back(tensor(false));
+    objects_.push_back(make_ref<ObjectParts>(std::move(kind), std::move(parts)));
+    return Ref<Opaque>(objects_.back().get());
   }
   [[noreturn]] void misfit(const char* name) override {
     fail_in_node(*node_, std::string("has a missing or invalid attribute '") + name + "'");
@@ -217,7 +259,7 @@ TANDEM_LAZY class GraphReader final : AttrReader {
   Tensor tensor(bool may_be_symbolic) {
     const Spec s = spec();
     if (!flag()) {
-      if (!may_be_symbolic) bytes_.fail("has a Variable without a value");
+      if (!may_be_symbolic) bytes_.fail("has a Variable or an object without a value");
       return Tensor::symbol(s);
     }
     if (!s.shape.is_fully_defined()) bytes_.fail("has a constant " + to_string(s));
@@ -238,8 +280,10 @@ TANDEM_LAZY class GraphReader final : AttrReader {
 
   ByteReader bytes_;
   const LoadOptions& options_;
+  std::uint32_t format_ = 0;
   std::vector<const OpDef*> ops_;
   std::vector<Variable> variables_;
+  std::vector<Ref<ObjectParts>> objects_;
   int depth_ = 0;
   const Node* node_ = nullptr;  // whose attributes are being read
   std::uint8_t fields_ = 0;     // the number of its attributes that remain
@@ -247,7 +291,7 @@ TANDEM_LAZY class GraphReader final : AttrReader {
 
 }  // namespace detail
 
-TANDEM_LAZY_INLINE Ref<Graph> parse_graph(std::string_view bytes, const LoadOptions& options) {
+TANDEM_LAZY_INLINE NamedGraph parse_named_graph(std::string_view bytes, const LoadOptions& options) {
   detail::use_control_code();
   const detail::OutsideTrace outside;
   struct Unscoped {
@@ -255,6 +299,9 @@ TANDEM_LAZY_INLINE Ref<Graph> parse_graph(std::string_view bytes, const LoadOpti
     ~Unscoped() { context.scope = scope; }
   } unscoped;  // Variables keep their names
   return detail::GraphReader(bytes, options).file();
+}
+TANDEM_LAZY_INLINE Ref<Graph> parse_graph(std::string_view bytes, const LoadOptions& options) {
+  return parse_named_graph(bytes, options).graph;
 }
 
 }  // namespace TANDEM_NS

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "tandem/core/saved_object.hpp"
 #include "tandem/graph/io/half_casts.hpp"
 #include "tandem/graph/io/serialize.hpp"
 #include "tandem/graph/io/serialize_bytes.hpp"
@@ -15,23 +16,23 @@ namespace detail {
 
 TANDEM_LAZY class GraphWriter final : AttrVisitor {
  public:
-  std::string file(const Graph& g) {
+  std::string file(const Graph& g, const SaveOptions& options) {
+    check_names(options.inputs, g.arguments.size(), "inputs");
+    check_names(options.outputs, g.outputs.size(), "outputs");
     graph(g);
     const std::string graph_bytes = std::exchange(body_, {}).out;  // its ops and Variables are known only now
+    std::vector<const std::string*> elsewhere;                     // by Variable: its name, if its value is
+    for (const Variable& v : variables_.list()) elsewhere.push_back(name_elsewhere(v, options));
+    const bool any = std::any_of(elsewhere.begin(), elsewhere.end(), [](const std::string* name) { return name; });
+    const std::uint32_t format =
+        any || !options.inputs.empty() || !options.outputs.empty() || !objects_.empty() ? 2 : 1;
     body_.raw(graph_magic, 8);
-    body_.number(graph_format);
+    body_.number(format);
     for (int v : {TANDEM_VERSION_MAJOR, TANDEM_VERSION_MINOR, TANDEM_VERSION_PATCH, 0})
       body_.number(static_cast<std::uint16_t>(v));
+    if (format >= 2) names(options.inputs), names(options.outputs);
     body_.count(variables_.list().size());
-    for (const Variable& v : variables_.list()) {
-      const Tensor value = v.value_untracked();
-      if (value.is_symbolic())
-        errors::raise<errors::UnimplementedError>(
-            "serialize", "variable '" + v.name() + "' holds a traced tensor, which has no value: assign one first");
-      body_.text(v.name());
-      body_.number(static_cast<std::uint8_t>(v.trainable()));
-      tensor(value);
-    }
+    for (std::size_t i = 0; i < elsewhere.size(); ++i) variable(variables_.list()[i], elsewhere[i]);
     op_names();
     return std::move(body_.out) + graph_bytes;
   }
@@ -51,6 +52,36 @@ TANDEM_LAZY class GraphWriter final : AttrVisitor {
   }
 
  private:
+  static void check_names(const std::vector<std::string>& names, std::size_t count, const char* what) {
+    const auto refuse = [&](const std::string& why) {
+      errors::raise<errors::InvalidArgumentError>("serialize", "the names of the " + std::string(what) + " " + why);
+    };
+    if (!names.empty() && names.size() != count)
+      refuse("are " + std::to_string(names.size()) + ", the graph has " + std::to_string(count));
+    for (const std::string& name : names)
+      if (name.empty()) refuse("must not be empty");
+    if (const std::string* const twice = repeated(names)) refuse("have '" + *twice + "' twice");
+  }
+  static const std::string* name_elsewhere(const Variable& v, const SaveOptions& options) {
+    for (const auto& [name, given] : options.values_elsewhere)
+      if (given.is_same(v)) return &name;
+    return nullptr;
+  }
+  void names(const std::vector<std::string>& list) {
+    body_.count(list.size());
+    for (const std::string& name : list) body_.text(name);
+  }
+  void variable(const Variable& v, const std::string* elsewhere) {
+    body_.text(elsewhere ? *elsewhere : v.name());
+    body_.number(static_cast<std::uint8_t>(v.trainable()));
+    if (elsewhere) return tensor(Tensor::symbol(v.spec()));
+    const Tensor value = v.value_untracked();
+    if (value.is_symbolic())
+      errors::raise<errors::UnimplementedError>(
+          "serialize", "variable '" + v.name() + "' holds a traced tensor, which has no value: assign one first");
+    tensor(value);
+  }
+
   // State for the graph that is being written; graphs are nested.
   struct Level {
     const Graph* graph = nullptr;
@@ -158,9 +189,22 @@ TANDEM_LAZY class GraphWriter final : AttrVisitor {
     } else if (const auto* t = dynamic_cast<const TensorBox*>(x)) {
       field(name, FieldKind::tensor);
       tensor(t->value);
+    } else if (const auto* o = dynamic_cast<const SavedObject*>(x); o && TANDEM_VIRTUAL(*o, SavedObject::is_fixed)()) {
+      field(name, FieldKind::object);
+      object(*o);
     } else {
       refuse(std::string("a ") + (x ? x->kind() : "missing value") + " as '" + name + "'");
     }
+  }
+  void object(const SavedObject& o) {
+    const auto at = std::find(objects_.begin(), objects_.end(), &o);
+    body_.count(static_cast<std::size_t>(at - objects_.begin()));
+    if (at != objects_.end()) return;
+    objects_.push_back(&o);
+    body_.text(o.kind());
+    const std::vector<Tensor> parts = TANDEM_VIRTUAL(o, SavedObject::parts)();
+    body_.count(parts.size());
+    for (const Tensor& t : parts) tensor(t);
   }
   [[noreturn]] void refuse(const std::string& what) const {
     const std::string where = node_ ? "node '" + node_->name + "' (" + node_->op->name + ")" : "a Variable";
@@ -187,6 +231,7 @@ TANDEM_LAZY class GraphWriter final : AttrVisitor {
   ByteWriter body_;
   std::vector<const OpDef*> ops_;
   VariableSet variables_;
+  std::vector<const SavedObject*> objects_;
   Level level_;
   const Node* node_ = nullptr;
   std::uint8_t fields_ = 0;
@@ -196,10 +241,10 @@ TANDEM_LAZY class GraphWriter final : AttrVisitor {
 
 }  // namespace detail
 
-TANDEM_LAZY_INLINE std::string serialize(const Graph& graph) {
+TANDEM_LAZY_INLINE std::string serialize(const Graph& graph, const SaveOptions& options) {
   const detail::OutsideTrace outside;
   verify(graph);
-  return detail::GraphWriter().file(graph);
+  return detail::GraphWriter().file(graph, options);
 }
 TANDEM_LAZY_INLINE std::size_t structure_hash(const Graph& graph, std::string_view scope) {
   const detail::OutsideTrace outside;
