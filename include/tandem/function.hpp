@@ -1,6 +1,7 @@
 // function(): C++ code as a graph that runs again and again, and what such code needs: cond, while_loop, scan, map_fn,
 // TensorArray, beam search, batches in parallel, the graph as text. Includes nn.hpp.
 #pragma once
+#include "tandem/core/cancel.hpp"
 #include "tandem/distribute/make_parallel.hpp"
 #include "tandem/graph/control/beam_search.hpp"
 #include "tandem/graph/control/control.hpp"
@@ -12,6 +13,7 @@
 #include "tandem/nn.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
+#include "tandem/core/cancel.inl"
 #include "tandem/cpu/fused/fused_reduce.inl"
 #include "tandem/cpu/fused/run.inl"
 #include "tandem/distribute/make_parallel.inl"
@@ -34,6 +36,7 @@
 #include "tandem/graph/exec/concrete.inl"
 #include "tandem/graph/exec/interpret.inl"
 #include "tandem/graph/exec/locks.inl"
+#include "tandem/graph/exec/memory_use.inl"
 #include "tandem/graph/exec/plan.inl"
 #include "tandem/graph/exec/plan_text.inl"
 #include "tandem/graph/exec/program.inl"

@@ -1,4 +1,5 @@
 #include "tandem/core/apply.inl"
+#include "tandem/core/cancel.inl"
 #include "tandem/core/context.inl"
 #include "tandem/core/observer.inl"
 #include "tandem/core/op.inl"

@@ -1,6 +1,7 @@
 #include "tandem/graph/exec/branches.inl"
 #include "tandem/graph/exec/interpret.inl"
 #include "tandem/graph/exec/locks.inl"
+#include "tandem/graph/exec/memory_use.inl"
 #include "tandem/graph/exec/plan.inl"
 #include "tandem/graph/exec/plan_text.inl"
 #include "tandem/graph/exec/program.inl"

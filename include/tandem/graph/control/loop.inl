@@ -1,5 +1,6 @@
 // Definition of the loop op: shape rule and execution.
 #pragma once
+#include "tandem/core/cancel.hpp"
 #include "tandem/graph/control/body.hpp"
 #include "tandem/graph/control/loop_layout.hpp"
 #include "tandem/graph/control/loop_rows.hpp"
@@ -149,7 +150,13 @@ TANDEM_LAZY class LoopRun {
   }
   Tensors run() {
     i64 n = 0;
-    while (n < limit_ && goes_on()) step(a_.reverse ? limit_ - 1 - n : n), ++n;
+    const CallScope* const limits = call_scope;
+    while (n < limit_) {
+      if (limits && limits->ends())  // the body may have no node that looks
+        limits->check("loop", "after " + std::to_string(n) + " iterations of '" + a_.body->name + "'");
+      if (!goes_on()) break;
+      step(a_.reverse ? limit_ - 1 - n : n), ++n;
+    }
     if (n == 0) size_empty_stacks();
     Tensors out = std::move(carried_);
     for (std::size_t i = 0, dense = 0, ragged = 0; i < at_.stacked; ++i)

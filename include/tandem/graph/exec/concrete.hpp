@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "tandem/graph/exec/memory_use.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/exec/replay.hpp"
 #include "tandem/graph/ir/prune.hpp"
@@ -51,6 +52,9 @@ class TANDEM_API ConcreteFunction : public Opaque {
   /// the text says which argument's spec is needed.
   ///   throws  errors::InvalidArgumentError for specs that do not match the graph's
   TANDEM_LAZY std::string plan(Span<const Spec> arguments = {});
+  /// What a call on arguments of these specs takes of memory, by default on the graph's own. Nothing runs.
+  ///   throws  errors::InvalidArgumentError for specs that do not match the graph's, or leave sizes open
+  TANDEM_LAZY MemoryUse memory_for(Span<const Spec> arguments = {});
   /// The gradient rule of a recorded call.
   TANDEM_LAZY static Grads gradient(const GradCall& call);
 
@@ -66,6 +70,7 @@ class TANDEM_API ConcreteFunction : public Opaque {
   /// call() without the check that the number and specs of the arguments match.
   TANDEM_LAZY Tensors call_fitting(Inputs arguments);
   TANDEM_LAZY void check(Inputs arguments) const;
+  TANDEM_LAZY std::vector<Spec> specs_or_own(Span<const Spec> arguments) const;
   TANDEM_LAZY void check_count(std::size_t arguments) const;
   TANDEM_LAZY void check_argument(std::size_t i, const Spec& got) const;
   TANDEM_LAZY Ref<Program> make_program(Span<const Spec> arguments) const;

@@ -130,7 +130,7 @@ TANDEM_LAZY_INLINE std::vector<Tensor> ConcreteFunction::operator()(const std::v
   Tensors out = call({in.begin(), in.size()});
   return {std::make_move_iterator(out.begin()), std::make_move_iterator(out.end())};
 }
-TANDEM_LAZY_INLINE std::string ConcreteFunction::plan(Span<const Spec> arguments) {
+TANDEM_LAZY_INLINE std::vector<Spec> ConcreteFunction::specs_or_own(Span<const Spec> arguments) const {
   std::vector<Spec> own;
   for (int v : traced_->arguments) own.push_back(traced_->spec(v));
   if (!arguments.empty()) {
@@ -138,6 +138,20 @@ TANDEM_LAZY_INLINE std::string ConcreteFunction::plan(Span<const Spec> arguments
     for (std::size_t i = 0; i < arguments.size(); ++i) check_argument(i, arguments[i]);
     own.assign(arguments.begin(), arguments.end());
   }
+  return own;
+}
+TANDEM_LAZY_INLINE MemoryUse ConcreteFunction::memory_for(Span<const Spec> arguments) {
+  const std::vector<Spec> own = specs_or_own(arguments);
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (!own[i].shape.is_fully_defined())
+      errors::raise<errors::InvalidArgumentError>(
+          traced_->name.c_str(), "memory_for: argument " + std::to_string(i) + " is " + to_string(own[i]) +
+                                     ", and memory depends on its size: give the specs of a call");
+  const detail::ScopedDetach detached;
+  return memory_of(program_for(own)->graph(), options_.plan);
+}
+TANDEM_LAZY_INLINE std::string ConcreteFunction::plan(Span<const Spec> arguments) {
+  const std::vector<Spec> own = specs_or_own(arguments);
   for (std::size_t i = 0; i < own.size(); ++i)
     if (!own[i].shape.is_fully_defined())
       return "no plan: argument " + std::to_string(i) + " is " + to_string(own[i]) +

@@ -44,7 +44,10 @@ TANDEM_LAZY class Interpreter final : public Program {
       if (const Node& n = graph_->nodes[i]; is_early_[i])
         values[static_cast<std::size_t>(n.first_out)] = variable(n).value_untracked();
     const VariableLocks locks(assigned_);
+    const CallScope* const limits = call_scope;
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
+      if (limits) [[unlikely]]
+        check_limits(*limits, *graph_, graph_->nodes[i]);
       step(i, arguments, donated, values);
       for (int v : dies_[i]) values[static_cast<std::size_t>(v)] = Tensor();
     }

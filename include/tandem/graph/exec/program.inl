@@ -241,6 +241,7 @@ TANDEM_LAZY_INLINE bool PlannedProgram::can_capture() const {
                                       [&](int v) { return graph_->spec(v).device == stream.device; });
 }
 TANDEM_LAZY_INLINE void PlannedProgram::run_captured(Execution& e) const {
+  if (call_scope) check_limits(*call_scope, *graph_, *steps_[0].node);  // one launch for all steps
   for (const Step& s : steps_)
     if (s.freshes) bind_outputs(s, e);
   e.captures->run(e.operands, [&] {
@@ -249,17 +250,29 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_captured(Execution& e) const {
 }
 TANDEM_LAZY_INLINE void PlannedProgram::run_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const {
   if (is_profiling()) return run_timed_steps(steps, e, arguments);
-  for (const Step& s : steps) run_step(s, e, arguments);
+  const CallScope* const limits = call_scope;
+  for (const Step& s : steps) {
+    if (limits) [[unlikely]]
+      check_limits(*limits, *graph_, *s.node);
+    run_step(s, e, arguments);
+  }
 }
 // Runs the steps in order, but those of a region branch by branch, at the same time.
 TANDEM_LAZY_INLINE void PlannedProgram::run_branches(Execution& e, Inputs arguments) const {
+  const CallScope* const limits = call_scope;
   std::size_t i = 0;
+  const auto run_until = [&](std::size_t end) {
+    for (; i < end; ++i) {
+      if (limits) check_limits(*limits, *graph_, *steps_[i].node);
+      run_step(steps_[i], e, arguments);
+    }
+  };
   for (const Region& r : branches_) {
-    for (; i < r.first; ++i) run_step(steps_[i], e, arguments);
+    run_until(r.first);
     run_region(r, e);
     i = r.end;
   }
-  for (; i < steps_.size(); ++i) run_step(steps_[i], e, arguments);
+  run_until(steps_.size());
 }
 // Nothing in a region has effects. So its reads, and the memory of results that leave the call, may come first, and of
 // several errors of kernels that of the first step in order is raised, as if the steps had run in order.
@@ -273,6 +286,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_region(const Region& r, Execution& e
     const PlannedProgram& program;
     const Region& region;
     Execution& execution;
+    const CallScope* limits;            // of the thread that calls
     std::atomic<std::uint32_t> failed;  // the first step that has, or the end
     std::mutex mutex;
     std::exception_ptr error;  // its error; guarded by the mutex
@@ -284,6 +298,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_region(const Region& r, Execution& e
         if (i >= failed.load(std::memory_order_relaxed)) return;
         const Step& s = program.steps_[i];
         try {
+          if (limits) check_limits(*limits, program.graph(), *s.node);
           named(s, [&] {
             if (s.kind == Step::resolved) program.check_sizes(s, execution);
             invoke(*s.op, execution.calls[s.index], s.stream);
@@ -295,7 +310,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_region(const Region& r, Execution& e
         }
       }
     }
-  } running{*this, r, e, r.end, {}, nullptr};
+  } running{*this, r, e, call_scope, r.end, {}, nullptr};
   run_tasks(
       static_cast<int>(r.branches), config::inter_op_parallelism_threads(),
       [](void* self, i64 begin, i64 end) {
@@ -313,6 +328,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_region(const Region& r, Execution& e
 TANDEM_LAZY_INLINE void PlannedProgram::run_timed_steps(const LeanVector<Step>& steps, Execution& e,
                                                         Inputs arguments) const {
   for (const Step& s : steps) {
+    if (call_scope) check_limits(*call_scope, *graph_, *s.node);
     const i64 start = profile_now();
     run_step(s, e, arguments);
     profile_node(*graph_, *s.node, start);

@@ -1,5 +1,6 @@
 // Helpers shared by the interpreter and the planned program to run a node.
 #pragma once
+#include "tandem/core/cancel.hpp"
 #include "tandem/core/profile.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/graph/lazy.hpp"
@@ -22,6 +23,14 @@ TANDEM_LAZY [[gnu::cold, gnu::noinline]] inline void profile_node(const Graph& g
   for (int v : n.in) in.push(&g.spec(v));
   for (int k = 0; k < n.outputs; ++k) out.push(&g.spec(n.first_out + k));
   profile_op({"step", n.op->name, n.name.c_str(), n.where, {in.begin(), in.size()}, {out.begin(), out.size()}}, start);
+}
+/// Raises before a node if the thread that called, whose innermost scope this is, does not want the call to go on.
+TANDEM_LAZY [[gnu::noinline]] inline void check_limits(const CallScope& limits, const Graph& g, const Node& n) {
+  if (!limits.ends()) return;
+  const std::string line = line_text(n.where);
+  limits.check(g.name.c_str(), "before node '" + n.name + "' (" + n.op->name + ")" + (line.empty() ? "" : " at ") +
+                                   line + ", " + std::to_string(&n - g.nodes.data()) + " of " +
+                                   std::to_string(g.nodes.size()) + " nodes done");
 }
 // With unknown dimensions, a mismatch with the value is found only at run time.
 TANDEM_LAZY inline void check_assigned(const Variable& v, const Spec& value) {

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tandem/core/cancel.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/graph/trace/function_cache.hpp"
 #include "tandem/graph/trace/tree.hpp"
@@ -84,6 +85,16 @@ class Function {
     return (*this).template operator()<detail::NumberAsTensor<A>...>(detail::number_as_tensor(arguments)...);
   }
 
+  /// The same with a deadline or a token that ends the call before its next node (core/cancel.hpp).
+  ///   throws  also errors::DeadlineExceededError, errors::CancelledError; the effects are then those of the nodes
+  ///           before
+  template <class... A>
+  auto call_with(const CallOptions& options, const A&... arguments) const {
+    const CallScope scope(options);
+    scope.check("function", "before it began");
+    return (*this)(arguments...);
+  }
+
   /// Calls f and stores what it returns in `result`, whose containers keep their storage: no allocation if the
   /// result has the same structure as that of the previous call.
   ///   throws  as a call; `result` is then unchanged
@@ -109,6 +120,20 @@ class Function {
       using R = Result<B...>;
       tree::Flat flat;
       return find<R>(false, flat, b...)->function;
+    }(placeholder(arguments)...);
+  }
+
+  /// What a call with such arguments takes of memory: "will it fit?". A TensorSpec stands for a tensor; f is traced if
+  /// necessary, and nothing runs. A step that trains is a traced function, too.
+  ///   throws  as get_concrete_function; errors::InvalidArgumentError for a spec that leaves a size open
+  template <class... A>
+  MemoryUse memory_for(const A&... arguments) const {
+    return [&]<class... B>(const B&... b) {
+      tree::Flat flat;
+      const Ref<Traced> traced = find<Result<B...>>(false, flat, b...);
+      std::vector<Spec> specs;
+      for (const Tensor* t : flat.tensors) specs.push_back(t->spec());
+      return traced->function->memory_for(specs);
     }(placeholder(arguments)...);
   }
 

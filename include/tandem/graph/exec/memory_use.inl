@@ -1,0 +1,181 @@
+// Definitions of graph/exec/memory_use.hpp: a walk through the graph as a call takes it.
+#pragma once
+#include <algorithm>
+
+#include "tandem/core/allocator.hpp"
+#include "tandem/core/scope.hpp"
+#include "tandem/graph/control/body.hpp"
+#include "tandem/graph/control/control_ops.hpp"
+#include "tandem/graph/exec/memory_use.hpp"
+#include "tandem/graph/exec/plan.hpp"
+#include "tandem/graph/exec/program.hpp"
+#include "tandem/graph/ir/common.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+inline constexpr std::size_t most_buffers = 20;
+
+TANDEM_LAZY inline i64 block_of(std::size_t bytes) {
+  return bytes ? static_cast<i64>(memory::class_size(memory::class_of(bytes))) : 0;
+}
+/// The bytes that Tensor::allocate takes; what is not on the CPU is taken as it is.
+TANDEM_LAZY inline i64 tensor_bytes(const Spec& s) {
+  constexpr std::size_t together = 256 * 1024;  // header and data share one block up to this size
+  const std::size_t bytes = s.bytes();
+  if (s.device.kind != Device::cpu) return static_cast<i64>(bytes) + block_of(sizeof(TensorHeader));
+  return bytes <= together ? block_of(sizeof(TensorHeader) + bytes) : block_of(sizeof(TensorHeader)) + block_of(bytes);
+}
+
+TANDEM_LAZY class MemoryWalk {
+ public:
+  /// donated: the number of first arguments whose buffers results may take over
+  MemoryWalk(const Graph& g, bool planned, i64 donated = 0)
+      : g_(g), planned_(planned && can_plan(g)), donated_(donated) {
+    if (planned_) plan_ = make_plan(g);
+    last_read_.assign(g.variables.size(), -1);
+  }
+  MemoryUse walk() {
+    for (int v : g_.arguments) use_.arguments += known(g_.spec(v));
+    for (const Variable& v : g_.variables) use_.variables += tensor_bytes(v.spec());
+    for (const Plan::Arena& a : plan_.arenas)
+      use_.arena += a.device.kind == Device::cpu ? block_of(a.bytes) : static_cast<i64>(a.bytes);
+    if (!planned_) find_last_uses();
+    for (std::size_t i = 0; i < g_.nodes.size(); ++i) pass(i);
+    use_.buffers = most_;
+    std::stable_sort(use_.largest.begin(), use_.largest.end(),
+                     [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+    if (use_.largest.size() > most_buffers) use_.largest.resize(most_buffers);
+    return std::move(use_);
+  }
+
+ private:
+  static std::size_t at(int v) { return static_cast<std::size_t>(v); }
+  i64 known(const Spec& s) {
+    if (s.shape.is_fully_defined() && s.dtype != DType::string) return tensor_bytes(s);
+    use_.is_complete = false;
+    return 0;
+  }
+  void add(i64 bytes) { most_ = std::max(most_, live_ += bytes); }
+  void list(const Node& n, int v, i64 bytes) {
+    use_.largest.push_back({n.name + " " + to_string(g_.spec(v)), line_text(n.where), bytes});
+  }
+  void pass(std::size_t i) {
+    const Node& n = g_.nodes[i];
+    if (const Tensor* t = constant_of(n); t && t->has_data()) use_.constants += known(t->spec());
+    if (n.op == &read_variable_op && planned_)
+      last_read_[variable(n)] = std::max(last_read_[variable(n)], plan_.last_use[at(n.first_out)]);
+    if (n.op->flags.keeps_packed) count_packed(n);
+    if (n.op == &assign_variable_op) return assign(i);
+    if (is_leaf(n)) return;
+    if (n.op->rare.host_kernel) run_bodies(n);
+    planned_ ? make_planned(n) : make_one_by_one(i);
+  }
+  std::size_t variable(const Node& n) const { return static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index); }
+  // What the plan does not place in the arena is made at its node, and kept until the call ends.
+  void make_planned(const Node& n) {
+    for (int k = 0; k < n.outputs; ++k) {
+      const int v = n.first_out + k;
+      if (plan_.base[at(v)] != v) continue;
+      if (plan_.kind[at(v)] == Plan::arena) list(n, v, static_cast<i64>(g_.spec(v).bytes()));
+      if (plan_.kind[at(v)] != Plan::fresh || takes_over(v)) continue;
+      const i64 bytes = known(g_.spec(v));
+      list(n, v, bytes);
+      add(bytes);
+    }
+  }
+  // Whether a value is computed in the buffer of a Variable or of an argument. A Variable that was never assigned
+  // shares its buffer with its initial value, which it keeps.
+  bool takes_over(int v) const {
+    if (plan_.donor[at(v)] >= 0 && plan_.donor[at(v)] < donated_) return true;
+    if (plan_.overwrites[at(v)] < 0) return false;
+    const Variable& variable = g_.variables[at(plan_.overwrites[at(v)])];
+    const VariableLocks lock({&variable, 1});
+    return VariableAccess::value(variable).is_unique();
+  }
+  void make_one_by_one(std::size_t i) {
+    const Node& n = g_.nodes[i];
+    for (int k = 0; k < n.outputs; ++k) {
+      const i64 bytes = n.op->flags.alias ? 0 : known(g_.spec(n.first_out + k));
+      list(n, n.first_out + k, bytes);
+      add(bytes);
+    }
+    for (int v : dies_[i]) live_ -= known(g_.spec(v));
+  }
+  // An assignment takes the value over, and frees the old one, unless a read of it is still used.
+  void assign(std::size_t i) {
+    const Node& n = g_.nodes[i];
+    const bool frees = planned_ && last_read_[variable(n)] < static_cast<int>(i);
+    if (frees && plan_.kind[at(plan_.base[at(n.in[0])])] == Plan::fresh && plan_.overwrites[at(n.in[0])] < 0)
+      live_ -= tensor_bytes(g_.variables[variable(n)].spec());
+  }
+  // The bodies of control flow run while what a loop returns is made. Of branches one runs, a condition and a body in
+  // turn; all keep their arenas.
+  void run_bodies(const Node& n) {
+    i64 outputs = 0, most = 0;
+    for (int k = 0; k < n.outputs; ++k) outputs += known(g_.spec(n.first_out + k));
+    const LoopAttrs* const loop = n.op == &loop_op ? &n.attrs.get<LoopAttrs>() : nullptr;
+    for (const Graph* body : subgraphs(n)) {
+      if (!body->is_static()) {
+        use_.is_complete = false;
+        continue;
+      }
+      const Ref<Program> program = Body::of(*body).function().program_for({});
+      const MemoryUse inner =
+          MemoryWalk(program->graph(), true, loop && body == loop->body.get() ? loop->carried : 0).walk();
+      use_.arena += inner.arena, use_.constants += inner.constants, use_.packed += inner.packed;
+      use_.is_complete &= inner.is_complete;
+      most = std::max(most, inner.buffers);
+    }
+    most_ = std::max(most_, live_ + most + (loop ? outputs : 0));
+  }
+  void count_packed(const Node& n) {
+    const int v = planned_ && n.in.size() > 1 ? plan_.base[at(n.in[1])] : -1;
+    if (v < 0 || (plan_.kind[at(v)] != Plan::variable && plan_.kind[at(v)] != Plan::constant)) return;
+    if (std::find(packed_.begin(), packed_.end(), v) != packed_.end()) return;
+    packed_.push_back(v);
+    use_.packed += static_cast<i64>(g_.spec(v).bytes());
+  }
+  void find_last_uses() {
+    dies_.resize(g_.nodes.size());
+    std::vector<int> last(g_.specs.size(), -1);
+    for (std::size_t i = 0; i < g_.nodes.size(); ++i)
+      for (int v : g_.nodes[i].in) last[at(v)] = static_cast<int>(i);
+    for (int v : g_.outputs) last[at(v)] = -1;
+    for (const Node& n : g_.nodes) {
+      if (is_leaf(n) || n.op->flags.alias) continue;
+      for (int k = 0; k < n.outputs; ++k)
+        if (const int i = last[at(n.first_out + k)]; i >= 0) dies_[at(i)].push_back(n.first_out + k);
+    }
+  }
+
+  const Graph& g_;
+  const bool planned_;
+  const i64 donated_;
+  Plan plan_;
+  MemoryUse use_;
+  i64 live_ = 0, most_ = 0;             // buffers beside the arena: now, and at most
+  std::vector<int> last_read_;          // by Variable: the last use of a read so far
+  std::vector<std::vector<int>> dies_;  // op by op: by node, the values that are dead after it
+  std::vector<int> packed_;             // values with packed forms
+};
+
+}  // namespace detail
+
+TANDEM_LAZY_INLINE MemoryUse memory_of(const Graph& graph, bool planned) {
+  return detail::MemoryWalk(graph, planned).walk();
+}
+
+TANDEM_LAZY_INLINE std::string to_string(const MemoryUse& use) {
+  const auto line = [](i64 bytes, const std::string& what) { return std::to_string(bytes) + " bytes: " + what + "\n"; };
+  std::string s = line(use.total(), use.is_complete ? "in all" : "in all, without what depends on data") +
+                  line(use.arguments, "arguments") + line(use.variables, "Variables") +
+                  line(use.constants, "constants") + line(use.packed, "packed weights") + line(use.arena, "arena") +
+                  line(use.buffers, "results and other buffers");
+  for (const MemoryUse::Buffer& b : use.largest)
+    s += "  " + line(b.bytes, b.what + (b.where.empty() ? "" : " at " + b.where));
+  return s;
+}
+
+}  // namespace TANDEM_NS
