@@ -184,7 +184,7 @@ endforeach()
 # Not those that replace system calls or make allocations fail, which must be in a program of their own, and not those of
 # kernels and single ops, which are the same in both modes: the tests of the op table call every op.
 list(FILTER header_only_fast EXCLUDE REGEX
-  "/tests/(allocations/(faults|growth)_|io/(failing_calls|safetensors_limits)_|cpu/|golden/|ops/[a-z]+/)")
+  "/tests/(allocations/(faults|growth)_|io/(failing_calls|safetensors_limits)_|saved_model/killed_save_|cpu/|golden/|ops/[a-z]+/)")
 set(TANDEM_HEADER_ONLY_PART "1/1" CACHE STRING "the part of the tests that the header-only program has: the k-th of n, k/n")
 string(REGEX REPLACE "/.*" "" part "${TANDEM_HEADER_ONLY_PART}")
 string(REGEX REPLACE ".*/" "" parts "${TANDEM_HEADER_ONLY_PART}")

@@ -27,6 +27,8 @@ RULES = "tandem/ops/pointwise/rules.inl"
 LOWEST = ("base", "util", "attrs")
 # The core headers that kernels may include: their call, their op, scratch memory. None of them uses tensors.
 KERNELS_SEE = ("tandem/core/allocator.hpp", "tandem/core/kernel.hpp", "tandem/core/op.hpp")
+# The table of all ops, and the components whose definitions load graphs, which name ops.
+TABLE, LOADERS = "tandem/op_table.hpp", ("saved_model",)
 # The headers that the CUDA part may include at its boundary.
 CUDA_SEES = ("tandem/core/backend.hpp", "tandem/cuda.hpp", "tandem/optim/rules.hpp")
 
@@ -61,6 +63,8 @@ def allowed(name, header):
         return folder_of(header) in (*LOWEST, "ops", "cpu") or header in KERNELS_SEE or header in CUDA_SEES or \
             header.startswith("cuda/")
     folder = folder_of(name)
+    if header == TABLE and is_definition(name):
+        return folder in LOADERS
     if folder == "ops":
         return ops_may(name, header)
     if folder == "cpu":

@@ -27,7 +27,8 @@ def port(text, version, components):
     row = json.loads(text)
     if row["version"] != ".".join(map(str, version)):
         yield f"packaging/vcpkg/vcpkg.json: version {row['version']}"
-    if {name: feature["description"] for name, feature in row["features"].items()} != \
+    # Names of vcpkg's features have no underscores.
+    if {name.replace("-", "_"): feature["description"] for name, feature in row["features"].items()} != \
             {name: component["about"] for name, component in components.items()}:
         yield "packaging/vcpkg/vcpkg.json: its features are not the components of cmake/components.json"
 

@@ -48,6 +48,12 @@ class OpLists {
     requires(std::is_convertible_v<const L&, List>)
   OpLists(const L& list) : lists_{List(list)} {}
   OpLists(std::initializer_list<List> lists) : lists_(lists) {}
+  /// These and those of another.
+  OpLists with(const OpLists& more) const {
+    OpLists r = *this;
+    r.lists_.insert(r.lists_.end(), more.lists_.begin(), more.lists_.end());
+    return r;
+  }
 
   const std::vector<List>& lists() const { return lists_; }
 

@@ -1,0 +1,132 @@
+// Definitions of saved_model/save.hpp.
+#pragma once
+#include <algorithm>
+#include <set>
+
+#include "tandem/graph/io/serialize.hpp"
+#include "tandem/io/file.hpp"
+#include "tandem/io/safetensors.hpp"
+#include "tandem/io/tfrecord.hpp"
+#include "tandem/saved_model/save.hpp"
+#include "tandem/saved_model/version_folder.hpp"
+
+namespace TANDEM_NS::saved_model {
+
+namespace impl {
+
+inline constexpr std::size_t most_warmup_records = 1000;
+
+[[noreturn]] TANDEM_INLINE void refuse_save(const std::string& what) {
+  errors::raise<errors::InvalidArgumentError>("saved_model::save", what);
+}
+TANDEM_INLINE void check_save(const Signatures& signatures, const SaveOptions& options) {
+  std::set<std::string> names;
+  const auto check = [&](const char* what, const std::string& name) {
+    if (!is_valid_name(name))
+      refuse_save(std::string("the ") + what + " '" + name + "' does not have a valid name: " + name_rule);
+    if (!names.insert(name).second) refuse_save(std::string("two ") + what + "s are named '" + name + "'");
+  };
+  if (signatures.empty()) refuse_save("there are no signatures");
+  for (const auto& [name, s] : signatures) {
+    check("signature", name);
+    if (!s.graph)
+      refuse_save("the signature '" + name + "' has no graph: make it by saved_model::predict() or its like");
+  }
+  names.clear();
+  for (const auto& [name, path] : options.assets) check("asset", name);
+  if (options.warmup.size() > most_warmup_records)
+    refuse_save(std::to_string(options.warmup.size()) + " records of warm-up, at most " +
+                std::to_string(most_warmup_records));
+}
+
+// The Variables of graphs, each with a name of its own.
+class VariableNames {
+ public:
+  explicit VariableNames(const std::vector<std::pair<std::string, Variable>>& given) : given_(given) {}
+  void add(const Graph& g) {
+    for (const Variable& v : g.variables) add(v);
+    for (const Node& n : g.nodes)
+      for (const Graph* body : subgraphs(n)) add(*body);
+  }
+  const std::vector<std::pair<std::string, Variable>>& list() const { return list_; }
+
+ private:
+  void add(const Variable& v) {
+    for (const auto& [name, known] : list_)
+      if (known.is_same(v)) return;
+    const auto given = std::find_if(given_.begin(), given_.end(), [&](const auto& g) { return g.second.is_same(v); });
+    if (given == given_.end()) return list_.emplace_back(unused(v.name().empty() ? "variable" : v.name()), v), void();
+    if (!used_.insert(given->first).second) refuse_save("two Variables are named '" + given->first + "'");
+    list_.emplace_back(given->first, v);
+  }
+  std::string unused(const std::string& name) {
+    const auto is_given = [&](const std::string& s) {
+      return std::any_of(given_.begin(), given_.end(), [&](const auto& g) { return g.first == s; });
+    };
+    std::string r = name;
+    for (int i = 1; is_given(r) || !used_.insert(r).second; ++i) r = name + "_" + std::to_string(i);
+    return r;
+  }
+  const std::vector<std::pair<std::string, Variable>>& given_;
+  std::vector<std::pair<std::string, Variable>> list_;
+  std::set<std::string> used_;
+};
+
+TANDEM_INLINE void save_variables(NewVersion& version, const std::vector<std::pair<std::string, Variable>>& variables) {
+  if (variables.empty()) return;
+  std::vector<io::NamedTensor> tensors;
+  std::string frozen;
+  for (const auto& [name, v] : variables) {
+    tensors.push_back({name, v.value_untracked()});
+    if (!v.trainable()) frozen += name + "\n";
+  }
+  // Wide dtypes first, so that all tensors are aligned in the file, which is mapped.
+  std::stable_sort(tensors.begin(), tensors.end(), [](const io::NamedTensor& a, const io::NamedTensor& b) {
+    return size_of(a.tensor.dtype()) > size_of(b.tensor.dtype());
+  });
+  io::save_safetensors(version.path(variables_file), tensors, {{frozen_key, frozen}});
+  version.add(variables_file);
+}
+TANDEM_INLINE Manifest::Entry save_signature(NewVersion& version, const std::string& name, const Signature& s,
+                                             const std::vector<std::pair<std::string, Variable>>& variables) {
+  tandem::SaveOptions options{.values_elsewhere = variables};
+  if (s.features.empty()) {
+    for (const TensorInfo& t : s.inputs) options.inputs.push_back(t.name);
+  } else {
+    for (const auto& [feature, config] : s.features) options.inputs.push_back(feature);
+  }
+  for (const TensorInfo& t : s.outputs) options.outputs.push_back(t.name);
+  Manifest::Entry e{s, "graphs/" + name + ".graph"};
+  version.write(e.graph, serialize(*s.graph, options));
+  e.signature.graph = {};
+  return e;
+}
+TANDEM_INLINE void save_warmup(NewVersion& version, const std::vector<std::string>& records) {
+  if (records.empty()) return;
+  io::TFRecordWriter writer(version.path(warmup_file));
+  for (const std::string& r : records) writer.write(r);
+  writer.close();
+  version.add(warmup_file);
+}
+
+}  // namespace impl
+
+TANDEM_INLINE void save(const std::string& directory, const Signatures& signatures, const SaveOptions& options) {
+  impl::check_save(signatures, options);
+  impl::VariableNames variables(options.variables);
+  for (const auto& [name, s] : signatures) variables.add(*s.graph);
+  impl::NewVersion version(directory, options.overwrite);
+  impl::Manifest manifest;
+  manifest.producer = "tandem " TANDEM_STRINGIFY(TANDEM_VERSION_MAJOR) "." TANDEM_STRINGIFY(
+      TANDEM_VERSION_MINOR) "." TANDEM_STRINGIFY(TANDEM_VERSION_PATCH);
+  impl::save_variables(version, variables.list());
+  for (const auto& [name, s] : signatures)
+    manifest.signatures.emplace(name, impl::save_signature(version, name, s, variables.list()));
+  for (const auto& [name, path] : options.assets) version.write("assets/" + name, io::read_file(path));
+  impl::save_warmup(version, options.warmup);
+  manifest.files = version.files();
+  version.write(impl::manifest_file, manifest.json());
+  version.publish();
+}
+
+}  // namespace TANDEM_NS::saved_model
