@@ -96,17 +96,22 @@ TEST_CASE("a loss that is not finite ends train, and the weights are as they wer
 }
 
 TEST_CASE("evaluate returns the loss, the metrics and the step, and changes nothing") {
-  Process process;
-  process.train(input_fn, {.steps = 10});
-  const auto before = weights_of(process.net);
-  const train::Values values = process.trainer.evaluate(input_fn);
+  const layers::Sequential net{layers::Dense(16), layers::BatchNormalization(), layers::Dense(2)};
+  train::TrainerOptions o = options();
+  o.ema = 0.9;
+  train::Trainer trainer(net, o);
+  trainer.train(input_fn, {.steps = 10, .progress = quiet});
+  const auto before = weights_of(net), averages = weights_of(trainer.ema());
+  REQUIRE(!averages.empty());
+  const train::Values values = trainer.evaluate(input_fn);
   CHECK(values.size() == 3);
   CHECK(values["loss"] > 0);
   CHECK(values.contains("sparse_categorical_accuracy"));
   CHECK(values["global_step"] == 10);
-  CHECK(weights_of(process.net) == before);
-  CHECK(process.trainer.step() == 10);
-  CHECK(process.trainer.predict(input_fn).shape() == Shape{100, 2});
+  CHECK(weights_of(net) == before);  // the means and variances of the normalization, too
+  CHECK(weights_of(trainer.ema()) == averages);
+  CHECK(trainer.step() == 10);
+  CHECK(trainer.predict(input_fn).shape() == Shape{100, 2});
 }
 
 TEST_CASE("another process evaluates and predicts with the latest checkpoint") {
