@@ -2,6 +2,7 @@
 // Not here: where that is checked (graph/exec).
 #pragma once
 #include <atomic>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,6 +37,8 @@ class TANDEM_API Deadline {
   /// That many seconds from now; 0 or less has passed, what exceeds 100 years never comes.
   static Deadline after(double seconds);
   bool has_passed() const;
+  /// The earlier one is less.
+  friend auto operator<=>(const Deadline&, const Deadline&) = default;
 
  private:
   i64 at_ = INT64_MAX;  // in nanoseconds
