@@ -100,7 +100,7 @@ TEST_CASE("event reader: a tensor that is not what its plugin writes is bytes") 
       append_message(event, 1, [&] {
         append_field(event, 1, "x");
         append_message(event, 8, [&] {
-          append_number(event, 1, is_text ? 7 : 1);
+          append_integer(event, 1, is_text ? 7 : 1);
           append_message(event, 2, [&] { append_dims(event, shape); });
           if (is_text) append_field(event, 8, "1");
           else append_fixed(event, 5, 2.f);

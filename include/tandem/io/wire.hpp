@@ -101,5 +101,43 @@ inline void append_field(std::string& to, std::uint32_t field, std::string_view 
   append_varint(to, bytes.size());
   to += bytes;
 }
+/// Appends a field of type varint.
+inline void append_integer(std::string& to, std::uint32_t field, i64 x) {
+  append_tag(to, field, WireType::varint);
+  append_varint(to, static_cast<u64>(x));
+}
+/// A field of a fixed size: float or double.
+template <class T>
+void append_fixed(std::string& to, std::uint32_t field, T x) {
+  append_tag(to, field, sizeof x == 8 ? WireType::fixed64 : WireType::fixed32);
+  to.append(reinterpret_cast<const char*>(&x), sizeof x);
+}
+/// A field that is a message, whose fields `body` appends.
+template <class F>
+void append_message(std::string& to, std::uint32_t field, const F& body) {
+  append_tag(to, field, WireType::bytes);
+  const std::size_t at = to.size();
+  to += '\0';  // the length, one byte unless it turns out longer
+  body();
+  const std::size_t n = to.size() - at - 1;
+  if (n < 0x80) {
+    to[at] = static_cast<char>(n);
+    return;
+  }
+  std::string length;
+  append_varint(length, n);
+  to.replace(at, 1, length);
+}
+
+/// The number that TensorFlow's DataType has for a dtype.
+constexpr int data_type(DType d) {
+  constexpr int numbers[dtype_count] = {1, 2, 6, 5, 3, 9, 4, 10, 7, 8, 19, 14, 17, 22, 23, 18, 11, 12, 13};
+  return numbers[static_cast<int>(d)];
+}
+/// The dimensions of a TensorShapeProto; -1: unknown.
+template <class Dims>
+void append_dims(std::string& to, const Dims& dims) {
+  for (const i64 n : dims) append_message(to, 2, [&] { append_integer(to, 1, n); });
+}
 
 }  // namespace TANDEM_NS::io::detail

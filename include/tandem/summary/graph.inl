@@ -40,7 +40,7 @@ TANDEM_INLINE void append_node(std::string& to, const std::string& prefix, const
       });
     });
     if (!n.outputs.empty())
-      append_attr(to, "T", [&] { detail::append_number(to, 6, detail::data_type(n.outputs[0].dtype)); });
+      append_attr(to, "T", [&] { detail::append_integer(to, 6, detail::data_type(n.outputs[0].dtype)); });
     append_text_attr(to, "attributes", n.attributes);
     append_text_attr(to, "where", n.where);
   });
@@ -60,7 +60,7 @@ TANDEM_INLINE void FileWriter::graph(const Graph& graph) {
   detail::check_not_traced("graph");
   std::string to;
   impl::append_nodes(to, "", as_graph_def(graph));
-  detail::append_message(to, 4, [&] { detail::append_number(to, 1, 1987); });  // versions.producer
+  detail::append_message(to, 4, [&] { detail::append_integer(to, 1, 1987); });  // versions.producer
   recorder_->add_event("graph", 4, to, 0);
 }
 TANDEM_INLINE void FileWriter::graph(const ConcreteFunction& function) { graph(function.graph()); }

@@ -24,7 +24,7 @@ TANDEM_INLINE void append_value(std::string& to, const HParamValue& v) {
     append_text(to, 3, *text);
     if (text->empty()) detail::append_field(to, 3, "");  // the field says which kind it is
   } else if (const auto* const truth = std::get_if<bool>(&v.value)) {
-    detail::append_number(to, 4, *truth);
+    detail::append_integer(to, 4, *truth);
   } else {
     detail::append_fixed(to, 2, std::get<double>(v.value));
   }
@@ -43,7 +43,7 @@ TANDEM_INLINE void append_info(std::string& to, const HParam& p) {
     append_text(to, 3, p.description);
     const i64 type = type_of(p);
     if (!type) return;
-    detail::append_number(to, 4, type);
+    detail::append_integer(to, 4, type);
     detail::append_message(to, 5, [&] {
       for (const HParamValue& v : p.values) detail::append_message(to, 1, [&] { append_value(to, v); });
     });
@@ -108,7 +108,7 @@ TANDEM_INLINE void FileWriter::hparams_end(Status status) {
   detail::check_not_traced("hparams_end");
   std::string to;
   detail::append_message(to, 4, [&] {
-    detail::append_number(to, 1, static_cast<i64>(status));
+    detail::append_integer(to, 1, static_cast<i64>(status));
     detail::append_fixed(to, 2, impl::given_or_now(0));
   });
   impl::add_hparams(*recorder_, "hparams_end", "_hparams_/session_end_info", to);

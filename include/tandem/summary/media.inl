@@ -103,7 +103,7 @@ TANDEM_INLINE void FileWriter::audio(std::string_view tag, const Tensor& waves, 
     texts.emplace_back();
   }
   std::string content;
-  detail::append_number(content, 2, 11);  // AudioPluginData.encoding: WAV
+  detail::append_integer(content, 2, 11);  // AudioPluginData.encoding: WAV
   // Without a data class TensorBoard's loaders take the labels out.
   recorder_->add("audio", tag, {.name = "audio", .content = content},
                  detail::texts_value(std::initializer_list<i64>{clips, 2}, texts), step, o.wall_time, o.description);

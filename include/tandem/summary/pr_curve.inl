@@ -53,7 +53,7 @@ TANDEM_INLINE void FileWriter::pr_curve(std::string_view tag, const Tensor& labe
   const std::vector<float> rows =
       impl::curve_rows(detail::elements<float>(labels), detail::elements<double>(predictions), o.num_thresholds);
   std::string content;
-  detail::append_number(content, 2, o.num_thresholds);  // PrCurvePluginData
+  detail::append_integer(content, 2, o.num_thresholds);  // PrCurvePluginData
   recorder_->add("pr_curve", tag, {.name = "pr_curves", .data_class = 2, .content = content},
                  detail::tensor_value(float32, {6, o.num_thresholds},
                                       {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(float)}),

@@ -113,7 +113,7 @@ void Recorder::State::append_event(i64 step, double wall_time, const F& what) {
   try {
     const std::size_t begin = begin_record(pending);
     append_fixed(pending, 1, wall_time != 0 ? wall_time : seconds_since_1970());
-    if (step) append_number(pending, 2, step);
+    if (step) append_integer(pending, 2, step);
     what();
     end_record(pending, begin);
   } catch (...) {  // memory is exhausted: no half of a record stays
@@ -172,7 +172,7 @@ TANDEM_INLINE Recorder::Recorder(const std::string& folder, const FileWriterOpti
   // SessionLog.status: START. TensorBoard takes the first one that it sees as the start of the run, so there are two.
   for (int i = 0; i < 2 && options.restart_step; ++i)
     s.append_event(*options.restart_step, 0,
-                   [&] { append_message(s.pending, 7, [&] { append_number(s.pending, 1, 1); }); });
+                   [&] { append_message(s.pending, 7, [&] { append_integer(s.pending, 1, 1); }); });
   {
     std::unique_lock lock(s.mutex);
     s.drain(lock);

@@ -13,53 +13,21 @@
 
 namespace TANDEM_NS::summary::detail {
 
+using io::detail::append_dims;
 using io::detail::append_field;
+using io::detail::append_fixed;
+using io::detail::append_message;
+using io::detail::append_integer;
 using io::detail::append_tag;
 using io::detail::append_varint;
+using io::detail::data_type;
 using io::detail::WireType;
 
-inline void append_number(std::string& to, std::uint32_t field, i64 x) {
-  append_tag(to, field, WireType::varint);
-  append_varint(to, static_cast<u64>(x));
-}
-/// A field of a fixed size: float or double.
-template <class T>
-void append_fixed(std::string& to, std::uint32_t field, T x) {
-  append_tag(to, field, sizeof x == 8 ? WireType::fixed64 : WireType::fixed32);
-  to.append(reinterpret_cast<const char*>(&x), sizeof x);
-}
-/// A field that is a message, whose fields `body` appends.
-template <class F>
-void append_message(std::string& to, std::uint32_t field, const F& body) {
-  append_tag(to, field, WireType::bytes);
-  const std::size_t at = to.size();
-  to += '\0';  // the length, one byte unless it turns out longer
-  body();
-  const std::size_t n = to.size() - at - 1;
-  if (n < 0x80) {
-    to[at] = static_cast<char>(n);
-    return;
-  }
-  std::string length;
-  append_varint(length, n);
-  to.replace(at, 1, length);
-}
-
-/// The number that TensorFlow's DataType has for a dtype.
-constexpr int data_type(DType d) {
-  constexpr int numbers[dtype_count] = {1, 2, 6, 5, 3, 9, 4, 10, 7, 8, 19, 14, 17, 22, 23, 18, 11, 12, 13};
-  return numbers[static_cast<int>(d)];
-}
-/// The dimensions of a TensorShapeProto; -1: unknown.
-template <class Dims>
-void append_dims(std::string& to, const Dims& dims) {
-  for (const i64 n : dims) append_message(to, 2, [&] { append_number(to, 1, n); });
-}
 /// Value.tensor with numbers, whose bytes are little-endian.
 inline std::string tensor_value(DType dtype, std::initializer_list<i64> dims, std::string_view bytes) {
   std::string to;
   append_message(to, 8, [&] {
-    append_number(to, 1, data_type(dtype));
+    append_integer(to, 1, data_type(dtype));
     append_message(to, 2, [&] { append_dims(to, dims); });
     append_field(to, 4, bytes);
   });
@@ -70,7 +38,7 @@ template <class Dims, class Texts>
 std::string texts_value(const Dims& dims, const Texts& texts) {
   std::string to;
   append_message(to, 8, [&] {
-    append_number(to, 1, data_type(DType::string));
+    append_integer(to, 1, data_type(DType::string));
     append_message(to, 2, [&] { append_dims(to, dims); });
     for (const auto& text : texts) append_field(to, 8, text);
   });
@@ -94,7 +62,7 @@ inline std::string metadata_of(const Plugin& plugin, std::string_view descriptio
       if (!plugin.content.empty()) append_field(to, 2, plugin.content);
     });
     if (!description.empty()) append_field(to, 3, description);
-    if (plugin.data_class) append_number(to, 4, plugin.data_class);
+    if (plugin.data_class) append_integer(to, 4, plugin.data_class);
   });
   return to;
 }
