@@ -276,4 +276,30 @@ TEST_CASE("saved model: a limit of memory refuses a model before its values are 
       ContainsSubstring("above the limit of 4000"));
 }
 
+TEST_CASE("saved model: a model is loaded and called while a function is traced") {
+  const testing::TemporaryFolder folder;
+  HalfPlusTwo().save(folder / "m/1");
+  const auto f = function([&](const Tensor& x) {
+    const saved_model::Loaded m = saved_model::load(folder / "m/1");
+    return m("serving_default", {{"x", x}}).at("y") * 2.f;
+  });
+  CHECK(f(constant({1.f, 2.f})).to_vector<float>() == Floats{5, 6});
+  CHECK(f.trace_count() == 1);
+}
+
+TEST_CASE("saved model: what a call takes is known before") {
+  const testing::TemporaryFolder folder;
+  const Variable w(zeros({1000, 1000}));
+  const auto f = function([&](const Tensor& x) { return matmul(x, w); });
+  const auto g = function([](const Tensor& x) { return x; });
+  saved_model::save(folder / "m/1", {{"f", saved_model::predict(f, {{"x", {{none, 1000}, float32}}})}});
+  saved_model::save(folder / "m/2", {{"g", saved_model::predict(g, {{"x", {{none, none}, float32}}})}});
+  const saved_model::Loaded m = saved_model::load(folder / "m/1");
+  CHECK(m.bytes() == 4'000'000);
+  CHECK(m.memory_for(1) >= 4'004'000);
+  CHECK(m.memory_for(1000) >= 8'000'000);
+  CHECK(m.memory_for(10000) - m.memory_for(5000) >= 20'000'000);
+  CHECK_THROWS_AS(saved_model::load(folder / "m/2").memory_for(1), errors::InvalidArgumentError);
+}
+
 }  // namespace saved_model_test

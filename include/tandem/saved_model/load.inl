@@ -6,6 +6,7 @@
 #include "tandem/io/regular_file.hpp"
 #include "tandem/io/safetensors.hpp"
 #include "tandem/op_table.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/saved_model/load.hpp"
 #include "tandem/saved_model/model.hpp"
 #include "tandem/saved_model/version_folder.hpp"
@@ -116,6 +117,7 @@ TANDEM_INLINE i64 constant_bytes(const Graph& g) {
 }  // namespace impl
 
 TANDEM_INLINE Loaded load(const std::string& given, const LoadOptions& options) {
+  const tandem::detail::OutsideTrace outside;  // the Variables are not those of a function that is being traced
   std::string directory = given;
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
   impl::Manifest manifest = impl::read_manifest(directory);

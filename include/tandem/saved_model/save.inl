@@ -7,6 +7,7 @@
 #include "tandem/io/file.hpp"
 #include "tandem/io/safetensors.hpp"
 #include "tandem/io/tfrecord.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/saved_model/save.hpp"
 #include "tandem/saved_model/version_folder.hpp"
 
@@ -112,6 +113,7 @@ TANDEM_INLINE void save_warmup(NewVersion& version, const std::vector<std::strin
 }  // namespace impl
 
 TANDEM_INLINE void save(const std::string& directory, const Signatures& signatures, const SaveOptions& options) {
+  const tandem::detail::OutsideTrace outside;
   impl::check_save(signatures, options);
   impl::VariableNames variables(options.variables);
   for (const auto& [name, s] : signatures) variables.add(*s.graph);
