@@ -70,23 +70,6 @@ TANDEM_INLINE void decode_raw_kernel(const KernelCall& c) {
   });
 }
 
-// False if s is not valid.
-inline bool from_base64(std::string_view s, std::string& to) {
-  if (s.size() % 4 == 0)
-    for (int k = 0; k < 2 && !s.empty() && s.back() == '='; ++k) s.remove_suffix(1);
-  if (s.size() % 4 == 1) return false;
-  std::uint32_t bits = 0;
-  unsigned count = 0;
-  for (const char x : s) {
-    const char* const digit = x ? std::strchr(tandem::detail::base64_url_digits, x) : nullptr;
-    if (!digit) return false;
-    bits = bits << 6 | static_cast<std::uint32_t>(digit - tandem::detail::base64_url_digits);
-    if ((count += 6) < 8) continue;
-    count -= 8;
-    to += static_cast<char>(bits >> count & 0xff);
-  }
-  return (bits & ((1u << count) - 1)) == 0;  // bits that no byte has
-}
 TANDEM_INLINE Specs infer_strings(const InferCall& c) { return Specs(host_spec(c.spec(0).shape, DType::string)); }
 TANDEM_INLINE void encode_base64_kernel(const KernelCall& c) {
   const bool pad = c.attrs.get<rules::Base64Attrs>().pad;
@@ -100,7 +83,7 @@ TANDEM_INLINE void decode_base64_kernel(const KernelCall& c) {
   const Bytes* const x = c.in[0].as<const Bytes>();
   const i64 bad = strings::impl::first_failure(c.in[0].size(), 512, [&](i64 i) {
     std::string r;
-    if (!from_base64(x[i].view(), r)) return false;
+    if (!tandem::detail::decode_base64(x[i].view(), r, tandem::detail::base64_url_digits)) return false;
     c.out[0].as<Bytes>()[i] = Bytes(r);
     return true;
   });

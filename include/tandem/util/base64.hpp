@@ -1,4 +1,4 @@
-// Base64 (RFC 4648). For definitions only. Not here: decoding (strings/codec.inl).
+// Base64 (RFC 4648). For definitions only.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -23,6 +23,27 @@ inline void append_base64(std::string& to, std::string_view bytes, const char* d
     for (std::size_t k = 0; k <= n; ++k) to += digits[bits >> (18 - 6 * k) & 63];
     if (pad) to.append(3 - n, '=');
   }
+}
+/// Appends the bytes that s encodes, with '=' at its end or without; false if it is not valid.
+inline bool decode_base64(std::string_view s, std::string& to, const char* digits) {
+  if (s.size() % 4 == 0)
+    for (int k = 0; k < 2 && !s.empty() && s.back() == '='; ++k) s.remove_suffix(1);
+  if (s.size() % 4 == 1) return false;
+  std::uint8_t values[256];
+  std::fill(values, values + 256, std::uint8_t{64});
+  for (std::uint8_t i = 0; i < 64; ++i) values[static_cast<unsigned char>(digits[i])] = i;
+  to.reserve(to.size() + s.size() / 4 * 3 + 2);
+  std::uint32_t bits = 0;
+  unsigned count = 0;
+  for (const char x : s) {
+    const std::uint8_t value = values[static_cast<unsigned char>(x)];
+    if (value == 64) return false;
+    bits = bits << 6 | value;
+    if ((count += 6) < 8) continue;
+    count -= 8;
+    to += static_cast<char>(bits >> count & 0xff);
+  }
+  return (bits & ((1u << count) - 1)) == 0;  // bits that no byte has
 }
 
 }  // namespace TANDEM_NS::detail

@@ -1,6 +1,8 @@
 // Formats numbers and bytes as text, independently of the locale. For definitions only.
 #pragma once
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -9,25 +11,40 @@
 
 namespace TANDEM_NS::detail {
 
-/// The shortest decimal form that reads back as x: "0.1", "1", "1e+16", "-inf", "nan". Powers of ten from -4 up to
-/// 15 are written without an exponent. A NaN's sign and payload are omitted: x86 sets the sign of the result of 0/0,
-/// other machines do not.
+/// Writes the shortest decimal form that reads back as x to at most 32 characters, and returns their end: "0.1", "1",
+/// "1e+16", "-inf", "nan". Powers of ten from -4 up to 15 are written without an exponent. A NaN's sign and payload are
+/// omitted: x86 sets the sign of the result of 0/0, other machines do not.
+template <class F>
+char* write_shortest(char* to, F x) {
+  if (x != x) return std::copy_n("nan", 3, to);
+  char* const end = std::to_chars(to, to + 32, x, std::chars_format::scientific).ptr;
+  char* const e = std::find(end - std::min<std::ptrdiff_t>(end - to, 5), end, 'e');
+  if (e == end) return end;  // inf
+  int power = 0;
+  std::from_chars(e + (e[1] == '+' ? 2 : 1), end, power);
+  if (power < -4 || power > 15) return end;
+  char* const first = to + (*to == '-');
+  char* digits_end = e;
+  if (e - first > 1) digits_end = std::copy(first + 2, e, first + 1);  // without the decimal point
+  if (power < 0) {
+    const std::ptrdiff_t zeros = -power;
+    std::copy_backward(first, digits_end, digits_end + zeros + 1);
+    std::fill_n(first, zeros + 1, '0');
+    first[1] = '.';
+    return digits_end + zeros + 1;
+  }
+  char* const point = first + power + 1;
+  while (digits_end < point) *digits_end++ = '0';
+  if (digits_end == point) return point;
+  std::copy_backward(point, digits_end, digits_end + 1);
+  *point = '.';
+  return digits_end + 1;
+}
+/// The same as a string.
 template <class F>
 std::string shortest_text(F x) {
-  if (x != x) return "nan";
-  char at[32];
-  std::string s(at, std::to_chars(at, at + sizeof at, x, std::chars_format::scientific).ptr);
-  const std::size_t e = s.find('e');
-  if (e == std::string::npos) return s;
-  const int power = std::atoi(s.c_str() + e + 1);
-  if (power < -4 || power > 15) return s;
-  s.resize(e);
-  const std::size_t first = s[0] == '-', whole = first + static_cast<std::size_t>(power < 0 ? 0 : power) + 1;
-  if (s.size() > first + 1) s.erase(first + 1, 1);  // the decimal point
-  if (power < 0) s.insert(first, static_cast<std::size_t>(-power), '0');
-  if (s.size() < whole) s.append(whole - s.size(), '0');
-  if (s.size() > whole) s.insert(whole, 1, '.');
-  return s;
+  char at[40];
+  return {at, write_shortest(at, x)};
 }
 /// Formats x with at most `digits` significant digits, as printf's %g.
 inline std::string rounded_text(double x, int digits) {
