@@ -5,7 +5,8 @@
 #   needs     the components without which it is not built: its units link theirs
 #   ops       whether it has ops: a table of them, include/tandem/<name>_op_table.hpp, and samples for the tests
 #   package, version, target   the CMake package of which it uses the headers, and its target
-#   libraries, headers         libraries without a CMake package that it links, and a header of each
+#   libraries, headers         libraries without a CMake package that it links, and a header of each; headers behind
+#             these belong to libraries that are headers alone
 #   debian    the Debian packages of the one or the other
 #   zlib      whether it reads or writes compressed files
 # A fuzzer tests/fuzz/<name>_fuzz.cpp and golden values tests/golden/with_<name>_test.cpp belong to it.
@@ -35,6 +36,15 @@ function(tandem_component prefix name)
     endif()
     set(${prefix}_${field} ${values} PARENT_SCOPE)
   endforeach()
+endfunction()
+
+# tandem_place(place library header): the name, in capitals, by which the cache has a library's places.
+function(tandem_place result library header)
+  if(NOT library)  # headers alone: rapidjson/reader.h is RAPIDJSON_READER_H
+    string(MAKE_C_IDENTIFIER "${header}" library)
+  endif()
+  string(TOUPPER "${library}" library)
+  set(${result} "${library}" PARENT_SCOPE)
 endfunction()
 
 set(names)

@@ -23,8 +23,12 @@ foreach(component ${tandem_optional_components})
       string(APPEND tandem_component_needs "list(APPEND tandem_packages_of_${target} ZLIB)\n")
     endif()
     foreach(library header IN ZIP_LISTS c_libraries c_headers)  # without a package: the target tandem::<library>
-      string(APPEND tandem_component_needs "list(APPEND tandem_libraries_of_${target} ${library})\n"
-        "set(tandem_header_of_${library} ${header})\n")
+      if(library)
+        string(APPEND tandem_component_needs "list(APPEND tandem_libraries_of_${target} ${library})\n"
+          "set(tandem_header_of_${library} ${header})\n")
+      elseif(target MATCHES "_header_only$")
+        string(APPEND tandem_component_needs "list(APPEND tandem_headers_of_${target} ${header})\n")
+      endif()
     endforeach()
   endforeach()
   set(tandem_targets_of_${component} tandem_${component})

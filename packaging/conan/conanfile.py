@@ -17,7 +17,7 @@ TABLE = next(path for path in (HERE / "components.json", CHECKOUT / "cmake/compo
 COMPONENTS = json.loads(TABLE.read_text())
 # The Conan packages of what they need.
 PACKAGES = {"nlohmann_json": "nlohmann_json/3.11.3", "Eigen3": "eigen/3.4.0", "re2": "re2/20230301",
-            "jpeg": "libjpeg-turbo/[>=2.1 <4]", "png": "libpng/[>=1.6 <2]"}
+            "jpeg": "libjpeg-turbo/[>=2.1 <4]", "png": "libpng/[>=1.6 <2]", "rapidjson/reader.h": "rapidjson/cci.20230929"}
 
 
 class Tandem(ConanFile):
@@ -56,7 +56,9 @@ class Tandem(ConanFile):
 
     def requirements(self):
         for row in self.built:
-            for need in [row["package"]] if "package" in row else row.get("libraries", []):
+            libraries = row.get("libraries", [])
+            headers_alone = row.get("headers", [])[len(libraries):]
+            for need in ([row["package"]] if "package" in row else []) + libraries + headers_alone:
                 self.requires(PACKAGES[need])
         if any(row.get("zlib") for row in self.built):
             self.requires("zlib/[>=1.2.11 <2]")
