@@ -1,0 +1,22 @@
+// Texts of HTTP requests. For definitions. Part of the component tandem::serving.
+#pragma once
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "tandem/config.hpp"
+
+namespace TANDEM_NS::serving::impl {
+
+inline char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+inline bool equal_without_case(std::string_view a, std::string_view b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+}
+inline std::string_view trimmed(std::string_view s) {
+  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
+  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
+  return s;
+}
+
+}  // namespace TANDEM_NS::serving::impl

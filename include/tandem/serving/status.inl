@@ -1,0 +1,103 @@
+// Definitions of serving/status.hpp, and the names of states.
+#pragma once
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <new>
+
+#include "tandem/base/error.hpp"
+#include "tandem/base/warning.hpp"
+#include "tandem/serving/request.hpp"
+#include "tandem/serving/status.hpp"
+
+namespace TANDEM_NS::serving {
+
+namespace impl {
+
+inline constexpr int internal_code = 13;
+
+TANDEM_INLINE int http_of(int grpc) {
+  switch (grpc) {
+    case 0: return 200;
+    case 1: return 499;
+    case 3:
+    case 9:
+    case 11: return 400;
+    case 4: return 504;
+    case 5: return 404;
+    case 6:
+    case 10: return 409;
+    case 7: return 403;
+    case 8: return 429;
+    case 12: return 501;
+    case 14: return 503;
+    case 16: return 401;
+    default: return 500;
+  }
+}
+// An id by which an answer is found in the log; unlike those of other processes and earlier runs.
+TANDEM_INLINE std::string new_error_id() {
+  static const std::uint64_t start =
+      static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) * 0x9e3779b97f4a7c15u ^
+      static_cast<std::uint64_t>(::getpid()) << 32;
+  static std::atomic<std::uint64_t> count{0};
+  std::uint64_t x = start + ++count;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;  // splitmix64
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  x ^= x >> 31;
+  std::string r;
+  for (int i = 60; i >= 0; i -= 4) r += "0123456789abcdef"[x >> i & 15];
+  return r;
+}
+// What went wrong inside is for the log, because it may name files of the machine.
+TANDEM_INLINE Status internal_status(int grpc, const std::string& what) {
+  const std::string id = new_error_id();
+  tandem::detail::warn(("serving: internal error " + id + ": " + what).c_str());
+  return {grpc, http_of(grpc), "internal error " + id + " (the server's log says more)"};
+}
+// Clients match the texts of the server itself, which therefore do not begin with the name of a function.
+TANDEM_INLINE std::string text_of(const errors::OpError& e) {
+  const std::string text = e.message();
+  const bool is_own = e.op() == "serving" || e.op() == "saved_model::Loaded";
+  return is_own && text.starts_with(e.op() + ": ") ? text.substr(e.op().size() + 2) : text;
+}
+
+}  // namespace impl
+
+TANDEM_INLINE Status status_of(const std::exception_ptr& error) {
+  if (!error) return {};
+  try {
+    std::rethrow_exception(error);
+  } catch (const errors::OpError& e) {
+    const int grpc = static_cast<int>(e.code());
+    if (impl::http_of(grpc) == 500) return impl::internal_status(grpc, e.what());
+    return {grpc, impl::http_of(grpc), impl::text_of(e)};
+  } catch (const std::bad_alloc&) {
+    return {8, impl::http_of(8), "there is not enough memory for the request"};
+  } catch (const std::exception& e) {
+    return impl::internal_status(impl::internal_code, e.what());
+  } catch (...) {
+    return impl::internal_status(impl::internal_code, "an exception of an unknown type");
+  }
+}
+TANDEM_INLINE const char* code_name(int grpc) {
+  static constexpr const char* names[] = {
+      "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
+      "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
+      "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
+      "DATA_LOSS", "UNAUTHENTICATED"};
+  return grpc >= 0 && grpc <= 16 ? names[grpc] : "UNKNOWN";
+}
+TANDEM_INLINE const char* name_of(State s) {
+  switch (s) {
+    case State::start: return "START";
+    case State::loading: return "LOADING";
+    case State::available: return "AVAILABLE";
+    case State::unloading: return "UNLOADING";
+    case State::end: return "END";
+  }
+  return "UNKNOWN";
+}
+
+}  // namespace TANDEM_NS::serving

@@ -1,0 +1,6 @@
+#include "tandem/serving/json_examples.inl"
+#include "tandem/serving/json_infer.inl"
+#include "tandem/serving/json_predict.inl"
+#include "tandem/serving/json_reader.inl"
+#include "tandem/serving/json_tensor.inl"
+#include "tandem/serving/json_write.inl"
