@@ -1,25 +1,38 @@
-// A model server: requests by TensorFlow Serving's REST interface and the Open Inference Protocol. The component
-// tandem::serving.
+// A model server: loads the versions of saved models, answers requests alone or in batches, and speaks TensorFlow
+// Serving's REST interface and the Open Inference Protocol. The component tandem::serving.
 #pragma once
 #include "tandem/saved_model.hpp"
-#include "tandem/serving/core.hpp"
-#include "tandem/serving/json_infer.hpp"
-#include "tandem/serving/json_predict.hpp"
-#include "tandem/serving/request.hpp"
+#include "tandem/serving/config_file.hpp"
+#include "tandem/serving/engine.hpp"
+#include "tandem/serving/options.hpp"
 #include "tandem/serving/rest.hpp"
-#include "tandem/serving/rest_path.hpp"
+#include "tandem/serving/server.hpp"
 #include "tandem/serving/status.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
+#include "tandem/serving/batch_queue.inl"
+#include "tandem/serving/config_file.inl"
+#include "tandem/serving/engine.inl"
+#include "tandem/serving/guard.inl"
 #include "tandem/serving/http_coding.inl"
+#include "tandem/serving/http_server.inl"
 #include "tandem/serving/json_examples.inl"
 #include "tandem/serving/json_infer.inl"
 #include "tandem/serving/json_predict.inl"
 #include "tandem/serving/json_reader.inl"
 #include "tandem/serving/json_tensor.inl"
 #include "tandem/serving/json_write.inl"
+#include "tandem/serving/manager.inl"
+#include "tandem/serving/metrics.inl"
+#include "tandem/serving/predict_proto.inl"
 #include "tandem/serving/rest.inl"
 #include "tandem/serving/rest_json.inl"
 #include "tandem/serving/rest_path.inl"
+#include "tandem/serving/run_slots.inl"
+#include "tandem/serving/server.inl"
 #include "tandem/serving/status.inl"
+#include "tandem/serving/tensor_proto.inl"
+#include "tandem/serving/text_proto.inl"
+#include "tandem/serving/warm_up.inl"
+#include "tandem/tandem.hpp"
 #endif

@@ -1,0 +1,119 @@
+// Serves saved models over REST, with the flags of tensorflow_model_server where it has them.
+//   model_server --model_name half_plus_two --model_base_path $PWD/models/half_plus_two
+//   curl -d '{"instances": [1, 2, 5]}' localhost:8501/v1/models/half_plus_two:predict
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+#include <tandem/linalg.hpp>
+#include <tandem/linalg_op_table.hpp>
+#include <tandem/serving.hpp>
+#include <tandem/signal.hpp>
+#include <tandem/signal_op_table.hpp>
+#include <tandem/strings.hpp>
+#include <tandem/strings_op_table.hpp>
+
+using namespace tandem;
+
+namespace {
+
+struct Flags {
+  serving::ModelConfig model{.name = "default", .base_path = ""};
+  std::string config_file, batching_file, swap = "availability";
+  int timeout_ms = 30000;
+  i64 load_retry_micros = 10'000'000;
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw errors::NotFoundError("model_server", "cannot read " + path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+std::vector<serving::ModelConfig> models_of(const Flags& f) {
+  if (f.config_file.empty()) return {f.model};
+  return serving::parse_model_config(read_file(f.config_file), f.config_file);
+}
+
+void add_flags(CLI::App& app, Flags& f, serving::Options& o) {
+  app.set_version_flag(
+      "--version", fmt::format("Tandem {}.{}.{}", TANDEM_VERSION_MAJOR, TANDEM_VERSION_MINOR, TANDEM_VERSION_PATCH));
+  app.add_option("--rest_api_port", o.rest_api_port, "port of REST; 0: one that is free")->capture_default_str();
+  app.add_option("--bind", o.bind, "address to listen on")->capture_default_str();
+  app.add_option("--model_name", f.model.name, "name of the model")->capture_default_str();
+  app.add_option("--model_base_path", f.model.base_path, "folder with a folder for each version");
+  app.add_option("--model_config_file", f.config_file,
+                 "ModelServerConfig as text, for several models; SIGHUP reads it again");
+  app.add_option("--file_system_poll_wait_seconds", o.file_system_poll_wait_seconds,
+                 "how often the folders are looked at; 0: at the start")
+      ->capture_default_str();
+  app.add_flag("--enable_batching,!--noenable_batching", o.batching.enabled, "stacks requests that come together");
+  app.add_option("--batching_parameters_file", f.batching_file, "BatchingParameters as text");
+  app.add_flag("--enable_model_warmup,!--noenable_model_warmup", o.enable_model_warmup,
+               "runs saved requests before a version serves");
+  app.add_option("--max_num_load_retries", o.max_num_load_retries, "of a version that cannot be loaded")
+      ->capture_default_str();
+  app.add_option("--load_retry_interval_micros", f.load_retry_micros, "between two of them")->capture_default_str();
+  app.add_option("--rest_api_timeout_in_ms", f.timeout_ms, "of a request")->capture_default_str();
+  app.add_flag("--rest_api_enable_cors_support", o.enable_cors_support, "lets pages of other origins call");
+  app.add_flag("--ignore_extra_inputs", o.ignore_extra_inputs, "passes over inputs that a model does not have");
+  app.add_option("--auth_token_file", o.auth_token_file, "a line for each token that clients may send");
+  app.add_flag("--allow_insecure", o.allow_insecure, "serves everybody who reaches the address");
+  app.add_option("--max_request_bytes", o.max_request_bytes, "of a body")->capture_default_str();
+  app.add_option("--max_queue_rows", o.max_queue_rows, "of a model")->capture_default_str();
+  app.add_option("--max_queue_bytes", o.max_queue_bytes, "of a model")->capture_default_str();
+  app.add_option("--max_connections", o.max_connections, "at once")->capture_default_str();
+  app.add_option("--drain_seconds", o.drain_seconds, "after SIGTERM: how long requests are still taken")
+      ->capture_default_str();
+  app.add_option("--grace_seconds", o.grace_seconds, "and then: how long those that run may take")
+      ->capture_default_str();
+  app.add_option("--memory_limit", o.memory_limit, "bytes of all models; 0: none")->capture_default_str();
+  app.add_option("--swap", f.swap, "availability: a new version is loaded before the old one goes; resource: after it")
+      ->check(CLI::IsMember({"availability", "resource"}))
+      ->capture_default_str();
+  app.add_option("--threads", o.threads, "calls or batches that run at once; 0: one a core")->capture_default_str();
+}
+
+void serve(const Flags& f, serving::Options o) {
+  serving::ShutdownSignals signals;
+  o.models = models_of(f);
+  o.ops = {linalg::all_ops(), signal::all_ops(), strings::all_ops()};
+  if (!f.batching_file.empty())
+    o.batching = serving::parse_batching(read_file(f.batching_file), f.batching_file, o.batching);
+  o.rest_api_timeout_seconds = f.timeout_ms * 1e-3;
+  o.load_retry_interval_seconds = static_cast<double>(f.load_retry_micros) * 1e-6;
+  o.swap = f.swap == "resource" ? serving::Options::resource : serving::Options::availability;
+  serving::Server server(o);
+  fmt::print("model_server: http://{}:{}\n", o.bind, server.rest_port());
+  std::fflush(stdout);
+  while (signals.wait() == SIGHUP) {
+    try {
+      server.engine().reload(models_of(f));
+    } catch (const errors::OpError& e) {
+      fmt::print(stderr, "model_server: the models stay as they are: {}\n", e.what());
+    }
+  }
+  server.stop();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Flags flags;
+  serving::Options options;
+  CLI::App app("model_server: serves saved models over REST (TensorFlow Serving's and the Open Inference Protocol)");
+  add_flags(app, flags, options);
+  try {
+    app.parse(argc, argv);
+    if (flags.config_file.empty() && flags.model.base_path.empty())
+      throw errors::InvalidArgumentError("model_server", "give --model_base_path, or --model_config_file");
+    serve(flags, options);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) ? 2 : 0;
+  } catch (const errors::OpError& e) {
+    fmt::print(stderr, "{}\n", e.what());
+    return 2;
+  }
+  return 0;
+}

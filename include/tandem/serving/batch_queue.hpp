@@ -1,0 +1,61 @@
+// BatchQueue: stacks the rows of requests that come at the same time. For the definitions of serving.
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tandem/serving/manager.hpp"
+#include "tandem/serving/options.hpp"
+#include "tandem/serving/run_slots.hpp"
+
+namespace TANDEM_NS::serving::impl {
+
+/// What runs a batch, how, and whom it tells about it.
+struct BatchRun {
+  const Servable& servable;
+  const Batching& batching;
+  RunSlots& slots;
+  Metrics& metrics;
+};
+
+/// Requests for one signature of one version whose inputs differ in their first dimension alone. There is no thread of
+/// its own: the first request that comes while none leads becomes the leader. It waits for a slot, takes what has
+/// gathered by then, lets another lead, and runs what it took as one.
+class BatchQueue {
+ public:
+  explicit BatchQueue(std::string signature) : signature_(std::move(signature)) {}
+
+  /// Runs the rows of a request together with others.
+  ///   throws  what the model raises for these rows, after others were run without them; errors::DeadlineExceededError
+  ///   and
+  ///           errors::CancelledError as the options say: nobody then computes rows that nobody waits for
+  NamedTensors run(const NamedTensors& inputs, const CallOptions& call, const BatchRun& how);
+
+ private:
+  struct Job;
+  struct Batch;
+  using Jobs = std::vector<std::shared_ptr<Job>>;
+
+  void lead(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Job>& self, const CallScope& scope,
+            const BatchRun& how);
+  void gather(std::unique_lock<std::mutex>& lock, const Job& self, const CallScope& scope, const Batching& batching);
+  Jobs take(i64 most);
+  void hand_over();
+  void run_together(const Batch& batch, const BatchRun& how);
+  void run_stacked(const Jobs& jobs, const CallOptions& call, const BatchRun& how);
+
+  const std::string signature_;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<std::shared_ptr<Job>> waiting_;
+  bool is_led_ = false;
+};
+
+/// The key of the queue that a request belongs to: signature, names, dtypes and all sizes but the first; empty if it
+/// cannot be batched: inputs without a first dimension, or of different numbers of rows.
+std::string batch_key(const std::string& signature, const NamedTensors& inputs);
+
+}  // namespace TANDEM_NS::serving::impl

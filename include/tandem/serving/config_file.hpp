@@ -1,0 +1,27 @@
+// TensorFlow Serving's configuration files. Part of the component tandem::serving.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tandem/serving/options.hpp"
+
+namespace TANDEM_NS::serving {
+
+/// The models of a ModelServerConfig in protobuf's text format:
+///
+///   model_config_list { config { name: "half" base_path: "/models/half" model_platform: "tandem"
+///     model_version_policy { specific { versions: [1, 2] } } version_labels { key: "stable" value: 1 } } }
+///
+///   path    names the text in errors
+///   throws  errors::InvalidArgumentError, with the line, for what is not that format, for fields that there are not,
+///   and for
+///           values that do not fit
+TANDEM_API std::vector<ModelConfig> parse_model_config(std::string_view text, const std::string& path);
+/// The BatchingParameters of a text, `max_batch_size { value: 128 } batch_timeout_micros { value: 0 }` and so on, as
+/// changes of `batching`. Fields that have no meaning here (num_batch_threads, max_enqueued_batches) are passed over
+/// with a warning.
+///   throws  as parse_model_config
+TANDEM_API Batching parse_batching(std::string_view text, const std::string& path, Batching batching = {});
+
+}  // namespace TANDEM_NS::serving

@@ -1,0 +1,124 @@
+// Definitions of serving/config_file.hpp.
+#pragma once
+#include <charconv>
+
+#include "tandem/base/warning.hpp"
+#include "tandem/serving/config_file.hpp"
+#include "tandem/serving/text_proto.hpp"
+
+namespace TANDEM_NS::serving {
+
+namespace impl {
+
+// Reads the fields of a file, and says where a wrong one is.
+class ConfigFile {
+ public:
+  explicit ConfigFile(const std::string& path) : path_(path) {}
+
+  [[noreturn]] void fail(const TextField& f, const std::string& what) const {
+    errors::raise<errors::InvalidArgumentError>("serving", path_ + ":" + std::to_string(f.line) + ": " + what);
+  }
+  [[noreturn]] void unknown(const TextField& f, const std::string& known) const {
+    fail(f, "there is no field '" + f.name + "'; there are: " + known);
+  }
+  const std::vector<TextField>& message(const TextField& f) const {
+    if (!f.is_message) fail(f, f.name + " is a message: " + f.name + " { ... }");
+    return f.fields;
+  }
+  const std::string& text(const TextField& f) const {
+    if (f.is_message) fail(f, f.name + " is a text, not a message");
+    return f.value;
+  }
+  i64 integer(const TextField& f) const {
+    i64 r = 0;
+    const char* const end = f.value.data() + f.value.size();
+    const auto [at, error] = std::from_chars(f.value.data(), end, r);
+    if (f.is_message || error != std::errc() || at != end) fail(f, f.name + " is an integer, not '" + f.value + "'");
+    return r;
+  }
+  // An integer, or a message with an integer `value`.
+  i64 wrapped(const TextField& f) const {
+    if (!f.is_message) return integer(f);
+    if (f.fields.size() != 1 || f.fields[0].name != "value")
+      fail(f, f.name + " is written " + f.name + " { value: 1 }");
+    return integer(f.fields[0]);
+  }
+
+  VersionPolicy policy(const TextField& f) const {
+    VersionPolicy r;
+    for (const TextField& kind : message(f)) {
+      if (kind.name == "latest") {
+        r.kind = VersionPolicy::latest;
+        for (const TextField& x : message(kind))
+          if (x.name == "num_versions") r.num_versions = integer(x);
+          else unknown(x, "num_versions");
+        if (r.num_versions < 1) fail(kind, "num_versions must be positive");
+      } else if (kind.name == "all") {
+        r.kind = VersionPolicy::all;
+      } else if (kind.name == "specific") {
+        r.kind = VersionPolicy::specific;
+        for (const TextField& x : message(kind))
+          if (x.name == "versions") r.versions.push_back(integer(x));
+          else unknown(x, "versions");
+      } else {
+        unknown(kind, "latest, all, specific");
+      }
+    }
+    return r;
+  }
+  std::pair<std::string, i64> label(const TextField& f) const {
+    std::pair<std::string, i64> r;
+    for (const TextField& x : message(f))
+      if (x.name == "key") r.first = text(x);
+      else if (x.name == "value") r.second = integer(x);
+      else unknown(x, "key, value");
+    return r;
+  }
+  ModelConfig model(const TextField& f) const {
+    ModelConfig r;
+    for (const TextField& x : message(f)) {
+      if (x.name == "name") r.name = text(x);
+      else if (x.name == "base_path") r.base_path = text(x);
+      else if (x.name == "model_version_policy") r.policy = policy(x);
+      else if (x.name == "version_labels") r.version_labels.insert(label(x));
+      else if (x.name != "model_platform" && x.name != "model_type")  // there is one kind of models
+        unknown(x, "name, base_path, model_platform, model_version_policy, version_labels");
+    }
+    return r;
+  }
+
+ private:
+  const std::string& path_;
+};
+
+}  // namespace impl
+
+TANDEM_INLINE std::vector<ModelConfig> parse_model_config(std::string_view text, const std::string& path) {
+  const impl::ConfigFile file(path);
+  std::vector<ModelConfig> r;
+  for (const impl::TextField& list : impl::parse_text_proto(text, path)) {
+    if (list.name != "model_config_list") file.unknown(list, "model_config_list");
+    for (const impl::TextField& config : file.message(list)) {
+      if (config.name != "config") file.unknown(config, "config");
+      r.push_back(file.model(config));
+    }
+  }
+  return r;
+}
+TANDEM_INLINE Batching parse_batching(std::string_view text, const std::string& path, Batching b) {
+  const impl::ConfigFile file(path);
+  for (const impl::TextField& f : impl::parse_text_proto(text, path)) {
+    if (f.name == "max_batch_size") b.max_batch_size = file.wrapped(f);
+    else if (f.name == "batch_timeout_micros") b.batch_timeout_micros = file.wrapped(f);
+    else if (f.name == "allowed_batch_sizes") b.allowed_batch_sizes.push_back(file.integer(f));
+    else if (f.name == "enable_large_batch_splitting")
+      b.enable_large_batch_splitting = (f.is_message && f.fields.size() == 1 ? f.fields[0].value : f.value) == "true";
+    else if (f.name == "num_batch_threads" || f.name == "max_enqueued_batches" || f.name == "thread_pool_name" ||
+             f.name == "pad_variable_length_inputs")
+      detail::warn(("serving: " + path + ": " + f.name + " has no meaning here and is passed over").c_str());
+    else file.unknown(f, "max_batch_size, batch_timeout_micros, allowed_batch_sizes, enable_large_batch_splitting");
+  }
+  return b;
+}
+
+}  // namespace TANDEM_NS::serving

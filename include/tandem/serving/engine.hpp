@@ -1,0 +1,51 @@
+// Engine: the Core of a server. Part of the component tandem::serving.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tandem/serving/core.hpp"
+#include "tandem/serving/options.hpp"
+
+namespace TANDEM_NS::serving {
+
+/// Loads models and answers requests, without a network: what a Server listens for. For programs that bring a protocol
+/// of their own, and for tests.
+class TANDEM_API Engine final : public Core {
+ public:
+  /// Begins to load the models.
+  ///   throws  errors::InvalidArgumentError for two models of one name, or an empty name or path, and for sizes of
+  ///   batches
+  ///           that are not positive and ascending
+  explicit Engine(Options options);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  ~Engine() override;
+
+  Response predict(const Request& request) override;
+  std::map<std::string, saved_model::Signature> signatures(const ModelSpec& model, i64& version) override;
+  std::vector<VersionStatus> states(const ModelSpec& model) override;
+  std::vector<std::string> models() override;
+  bool is_ready() override;
+  bool is_ready(const ModelSpec& model) override;
+  std::string metrics() override;
+
+  /// Serves other models, or other versions of them. What is served before and after stays in memory.
+  ///   throws  errors::InvalidArgumentError as the constructor; then nothing has changed
+  void reload(std::vector<ModelConfig> models);
+  /// Looks at the models' folders now, and waits until every version that is wanted is available or has failed once.
+  void settle();
+  /// Says that the server is not ready any more; requests are still answered.
+  void stop_being_ready();
+  /// Refuses requests from now on with errors::UnavailableError, and waits so many seconds for those that run; then
+  /// cancels them.
+  void drain(double seconds);
+  /// Counts a request that a protocol refused before it got here: "size", "auth".
+  void count_rejected(const char* reason);
+
+ private:
+  struct Parts;
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace TANDEM_NS::serving

@@ -1,0 +1,53 @@
+// Manager: which versions of which models are in memory. Part of the component tandem::serving. Not here: what runs
+// them (engine.hpp).
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tandem/serving/options.hpp"
+#include "tandem/serving/request.hpp"
+
+namespace TANDEM_NS::serving::impl {
+
+class Metrics;
+
+/// A version in memory. Who holds one can use it, whatever happens to the model's folder or configuration.
+struct Servable {
+  std::string model;
+  i64 version;
+  u64 id;  // of no other, not even of the same version loaded again
+  saved_model::Loaded loaded;
+  std::vector<std::string> batched;  // the signatures whose requests may be batched
+};
+using Lease = std::shared_ptr<const Servable>;
+
+/// Loads the versions that the configuration wants, and lets the others go, while requests use them: a thread looks at
+/// the folders, another one loads. A version that cannot be loaded is tried again some times, then left, and says why.
+/// The last version of a model stays as long as there is no other, also when its folder vanishes.
+class Manager {
+ public:
+  Manager(const Options& options, Metrics& metrics);
+  Manager(const Manager&) = delete;
+  Manager& operator=(const Manager&) = delete;
+  ~Manager();
+
+  /// The version that a request means.
+  ///   throws  errors::NotFoundError with TensorFlow Serving's text; errors::InvalidArgumentError for an unknown label
+  Lease acquire(const ModelSpec& model) const;
+  std::vector<VersionStatus> states(const ModelSpec& model) const;
+  std::vector<std::string> models() const;
+  /// Whether every model has an available version.
+  bool is_ready() const;
+  /// Other models, or other policies and labels. What is served by both stays in memory.
+  ///   throws  errors::InvalidArgumentError for two models of one name, or an empty name or path
+  void configure(std::vector<ModelConfig> models);
+  /// Looks at the folders now, and waits until every version that is wanted is available or has failed once.
+  void settle();
+
+ private:
+  struct Shared;
+  const std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace TANDEM_NS::serving::impl

@@ -1,0 +1,338 @@
+// Definitions of serving/manager.hpp.
+#pragma once
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "tandem/base/warning.hpp"
+#include "tandem/serving/manager.hpp"
+#include "tandem/serving/metrics.hpp"
+#include "tandem/serving/status.hpp"
+#include "tandem/serving/warm_up.hpp"
+
+namespace TANDEM_NS::serving::impl {
+
+using Clock = std::chrono::steady_clock;
+
+struct Version {
+  VersionStatus status;
+  Lease servable;                           // of an available one
+  std::weak_ptr<const Servable> unloading;  // of one that requests still use
+  int failures = 0;
+  Clock::time_point next_try = {};
+};
+
+struct Model {
+  ModelConfig config;
+  std::map<i64, Version> versions;
+  bool is_seen = false;  // whether its folder was read once
+
+  // The newest available one, or null.
+  const Version* newest() const {
+    for (auto v = versions.rbegin(); v != versions.rend(); ++v)
+      if (v->second.status.state == State::available) return &v->second;
+    return nullptr;
+  }
+  bool is_unloading() const {
+    return std::any_of(versions.begin(), versions.end(),
+                       [](const auto& v) { return v.second.status.state == State::unloading; });
+  }
+};
+
+struct Manager::Shared {
+  Shared(const Options& o, Metrics& m) : options(o), metrics(m) {}
+
+  void run();
+  void look(std::unique_lock<std::mutex>& lock);
+  void want(Model& model, const std::vector<i64>& present);
+  bool load_next(std::unique_lock<std::mutex>& lock);
+  void load(std::unique_lock<std::mutex>& lock, const std::string& name, i64 version);
+  void retire(Model& model);
+  i64 bytes() const;
+  bool has_work() const;
+  const Model& model(const ModelSpec& spec) const;
+
+  const Options options;
+  Metrics& metrics;
+  mutable std::mutex mutex;
+  std::condition_variable wake, idle;
+  std::map<std::string, Model> models;
+  bool stop = false, look_now = true;
+  u64 next_id = 1;  // of the loading thread alone
+  std::thread thread;
+};
+
+TANDEM_INLINE std::string text_of(const ModelSpec& m) {
+  if (m.version) return "Specific(" + m.name + ", " + std::to_string(*m.version) + ")";
+  return "Latest(" + m.name + ")";
+}
+[[noreturn]] TANDEM_INLINE void raise_not_served(const ModelSpec& m) {
+  errors::raise<errors::NotFoundError>("serving", "Servable not found for request: " + text_of(m));
+}
+
+// The versions of a folder that the policy wants.
+TANDEM_INLINE std::set<i64> wanted_of(const VersionPolicy& policy, const std::vector<i64>& present) {
+  std::set<i64> r;
+  for (const i64 v : present)
+    if (policy.kind != VersionPolicy::specific ||
+        std::find(policy.versions.begin(), policy.versions.end(), v) != policy.versions.end())
+      r.insert(v);
+  while (policy.kind == VersionPolicy::latest && static_cast<i64>(r.size()) > policy.num_versions) r.erase(r.begin());
+  return r;
+}
+
+TANDEM_INLINE void Manager::Shared::want(Model& model, const std::vector<i64>& present) {
+  const std::set<i64> wanted = wanted_of(model.config.policy, present);
+  for (const i64 v : wanted) {
+    Version& version = model.versions[v];
+    // One that was let go, or that failed and whose folder was replaced, begins anew when it is wanted again.
+    if (version.status.state == State::end && version.failures == 0) version.status = {};
+    version.status.version = v;
+  }
+  const Version* const serving = model.newest();
+  for (auto& [number, v] : model.versions) {
+    if (wanted.contains(number)) continue;
+    if (v.status.state == State::start) v.status.state = State::end;
+    if (v.status.state == State::end) v.failures = 0;  // removed: tried again if it comes back
+    if (v.status.state != State::available) continue;
+    // Without another one it stays, unless the memory is needed first.
+    const bool others = std::any_of(wanted.begin(), wanted.end(), [&](i64 w) {
+      const State s = model.versions[w].status.state;
+      return s == State::available || (options.swap == Options::resource && s == State::start);
+    });
+    if (!others) continue;
+    v.status.state = State::unloading;
+    v.unloading = v.servable;
+    v.servable = nullptr;
+  }
+  (void)serving;
+}
+// Ends the versions that no request uses any more.
+TANDEM_INLINE void Manager::Shared::retire(Model& model) {
+  for (auto& [number, v] : model.versions)
+    if (v.status.state == State::unloading && v.unloading.expired()) v.status.state = State::end, v.status.bytes = 0;
+}
+TANDEM_INLINE i64 Manager::Shared::bytes() const {
+  i64 sum = 0;
+  for (const auto& [name, model] : models)
+    for (const auto& [number, v] : model.versions) sum += v.status.bytes;
+  return sum;
+}
+
+TANDEM_INLINE void Manager::Shared::look(std::unique_lock<std::mutex>& lock) {
+  std::vector<std::pair<std::string, std::string>> paths;
+  for (const auto& [name, model] : models) paths.emplace_back(name, model.config.base_path);
+  for (const auto& [name, path] : paths) {
+    lock.unlock();  // the disk may be slow
+    std::vector<i64> present;
+    std::string error;
+    try {
+      present = saved_model::versions(path);
+    } catch (const errors::OpError& e) {
+      error = e.what();
+    }
+    lock.lock();
+    const auto at = models.find(name);
+    if (at == models.end() || at->second.config.base_path != path) continue;
+    if (!error.empty()) {  // what is served stays
+      if (!at->second.is_seen) detail::warn(("serving: model " + name + ": " + error).c_str());
+      at->second.is_seen = true;
+      for (auto& [number, v] : at->second.versions)
+        if (v.status.state == State::end) v.failures = 0;  // tried again if it comes back
+      continue;
+    }
+    at->second.is_seen = true;
+    want(at->second, present);
+  }
+}
+
+TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, const std::string& name, i64 number) {
+  Version* v = &models.at(name).versions.at(number);
+  v->status.state = State::loading;
+  const std::string directory = models.at(name).config.base_path + "/" + std::to_string(number);
+  const i64 used = bytes();
+  lock.unlock();
+  const Clock::time_point begin = Clock::now();
+  Lease servable;
+  Status status;
+  try {
+    if (options.memory_limit && used >= options.memory_limit)
+      errors::raise<errors::ResourceExhaustedError>(
+          "serving", "the models in memory take " + std::to_string(used) + " bytes, the limit is " +
+                         std::to_string(options.memory_limit) + "; version " + std::to_string(number) + " of " + name +
+                         " does not fit beside them");
+    auto made = std::make_shared<Servable>(Servable{
+        name,
+        number,
+        next_id++,
+        saved_model::load(directory,
+                          {.ops = options.ops, .memory_limit = options.memory_limit ? options.memory_limit - used : 0}),
+        {}});
+    if (options.enable_model_warmup) warm_up(made->loaded);
+    if (options.batching.enabled) made->batched = rows_that_do_not_touch(name, made->loaded);
+    servable = std::move(made);
+  } catch (const errors::OpError& e) {  // who asks for the state is told which file is damaged
+    status = {static_cast<int>(e.code()), 0, e.message()};
+  } catch (...) {
+    status = status_of(std::current_exception());
+  }
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  lock.lock();
+  const auto model = models.find(name);
+  if (model == models.end() || !model->second.versions.contains(number)) return;  // configured away meanwhile
+  v = &model->second.versions.at(number);
+  if (servable) {
+    v->status.state = State::available;
+    v->status.bytes = servable->loaded.bytes();
+    v->status.error.clear(), v->status.code = 0, v->failures = 0;
+    v->servable = std::move(servable);
+    metrics.loaded(name, seconds);
+    return;
+  }
+  v->status.error = status.text, v->status.code = status.grpc;
+  ++v->failures;
+  v->status.state = v->failures > options.max_num_load_retries ? State::end : State::start;
+  v->next_try = Clock::now() + std::chrono::microseconds(static_cast<i64>(options.load_retry_interval_seconds * 1e6));
+  detail::warn(
+      ("serving: version " + std::to_string(number) + " of " + name + " cannot be loaded: " + status.text).c_str());
+}
+TANDEM_INLINE bool Manager::Shared::load_next(std::unique_lock<std::mutex>& lock) {
+  const Clock::time_point now = Clock::now();
+  for (auto& [name, model] : models) {
+    retire(model);
+    if (options.swap == Options::resource && model.is_unloading()) continue;  // until its memory is free
+    for (auto v = model.versions.rbegin(); v != model.versions.rend(); ++v)
+      if (v->second.status.state == State::start && v->second.next_try <= now) {
+        const std::string of = name;
+        load(lock, of, v->first);
+        return true;
+      }
+  }
+  return false;
+}
+// Whether there is something that was not tried yet.
+TANDEM_INLINE bool Manager::Shared::has_work() const {
+  if (look_now) return true;
+  for (const auto& [name, model] : models)
+    for (const auto& [number, v] : model.versions)
+      if (v.status.state == State::loading || (v.status.state == State::start && v.failures == 0)) return true;
+  return false;
+}
+TANDEM_INLINE void Manager::Shared::run() {
+  std::unique_lock lock(mutex);
+  const double poll = options.file_system_poll_wait_seconds;
+  Clock::time_point next_look = Clock::now();
+  while (!stop) {
+    if (look_now || (poll > 0 && Clock::now() >= next_look)) {
+      look_now = false;
+      look(lock);
+      next_look = Clock::now() + std::chrono::microseconds(static_cast<i64>(poll * 1e6));
+    }
+    if (load_next(lock)) {
+      look_now = true;  // what the new version replaces
+      continue;
+    }
+    if (!has_work()) idle.notify_all();
+    wake.wait_for(lock, std::chrono::milliseconds(50), [&] { return stop || look_now; });
+  }
+  idle.notify_all();
+}
+
+TANDEM_INLINE Manager::Manager(const Options& options, Metrics& metrics)
+    : shared_(std::make_shared<Shared>(options, metrics)) {
+  configure(options.models);
+  shared_->thread = std::thread([s = shared_.get()] { s->run(); });
+}
+TANDEM_INLINE Manager::~Manager() {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->stop = true;
+  }
+  shared_->wake.notify_all();
+  shared_->thread.join();
+}
+
+TANDEM_INLINE void Manager::configure(std::vector<ModelConfig> given) {
+  std::map<std::string, ModelConfig> by_name;
+  for (ModelConfig& m : given) {
+    if (m.name.empty() || m.base_path.empty())
+      errors::raise<errors::InvalidArgumentError>("serving", "a model needs a name and a base_path; got name '" +
+                                                                 m.name + "', base_path '" + m.base_path + "'");
+    const std::string name = m.name;
+    if (!by_name.emplace(name, std::move(m)).second)
+      errors::raise<errors::InvalidArgumentError>("serving", "two models have the name '" + name + "'");
+  }
+  const std::lock_guard lock(shared_->mutex);
+  std::erase_if(shared_->models, [&](const auto& m) {
+    const auto at = by_name.find(m.first);
+    return at == by_name.end() || at->second.base_path != m.second.config.base_path;
+  });
+  for (auto& [name, config] : by_name) shared_->models[name].config = std::move(config);
+  shared_->look_now = true;
+  shared_->wake.notify_all();
+}
+TANDEM_INLINE void Manager::settle() {
+  std::unique_lock lock(shared_->mutex);
+  shared_->look_now = true;
+  shared_->wake.notify_all();
+  shared_->idle.wait(lock, [&] { return shared_->stop || !shared_->has_work(); });
+}
+
+TANDEM_INLINE const Model& Manager::Shared::model(const ModelSpec& spec) const {
+  const auto at = models.find(spec.name);
+  if (at == models.end()) raise_not_served(spec);
+  return at->second;
+}
+// The version that a label or a number names; none: the newest.
+TANDEM_INLINE std::optional<i64> number_of(const Model& model, const ModelSpec& spec) {
+  if (spec.label.empty()) return spec.version;
+  const auto at = model.config.version_labels.find(spec.label);
+  const auto v = at == model.config.version_labels.end() ? model.versions.end() : model.versions.find(at->second);
+  if (v == model.versions.end() || v->second.status.state != State::available)
+    errors::raise<errors::InvalidArgumentError>("serving", "Unrecognized servable version label: " + spec.label);
+  return at->second;
+}
+TANDEM_INLINE Lease Manager::acquire(const ModelSpec& spec) const {
+  const std::lock_guard lock(shared_->mutex);
+  const Model& model = shared_->model(spec);
+  const std::optional<i64> number = number_of(model, spec);
+  if (!number) {
+    const Version* const v = model.newest();
+    if (!v) raise_not_served(spec);
+    return v->servable;
+  }
+  const auto at = model.versions.find(*number);
+  if (at == model.versions.end() || at->second.status.state != State::available) raise_not_served(spec);
+  return at->second.servable;
+}
+TANDEM_INLINE std::vector<VersionStatus> Manager::states(const ModelSpec& spec) const {
+  const std::lock_guard lock(shared_->mutex);
+  const auto at = shared_->models.find(spec.name);
+  if (at == shared_->models.end())
+    errors::raise<errors::NotFoundError>("serving", "Could not find any versions of model " + spec.name);
+  const std::optional<i64> number = number_of(at->second, spec);
+  std::vector<VersionStatus> r;
+  for (auto v = at->second.versions.rbegin(); v != at->second.versions.rend(); ++v)
+    if (!number || v->first == *number) r.push_back(v->second.status);
+  if (r.empty() && number)
+    errors::raise<errors::NotFoundError>(
+        "serving", "Could not find version " + std::to_string(*number) + " of model " + spec.name);
+  return r;
+}
+TANDEM_INLINE std::vector<std::string> Manager::models() const {
+  const std::lock_guard lock(shared_->mutex);
+  std::vector<std::string> r;
+  for (const auto& [name, model] : shared_->models) r.push_back(name);
+  return r;
+}
+TANDEM_INLINE bool Manager::is_ready() const {
+  const std::lock_guard lock(shared_->mutex);
+  return std::all_of(shared_->models.begin(), shared_->models.end(),
+                     [](const auto& m) { return m.second.newest() != nullptr; });
+}
+
+}  // namespace TANDEM_NS::serving::impl

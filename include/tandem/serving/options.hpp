@@ -1,0 +1,70 @@
+// What a model server is told: its models, its limits, where it listens. Names are those of TensorFlow Serving's flags
+// where it has them. Part of the component tandem::serving.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tandem/graph/io/serialize.hpp"
+
+namespace TANDEM_NS::serving {
+
+/// Which of the versions in a model's folder are served.
+struct VersionPolicy {
+  enum Kind { latest, all, specific } kind = latest;
+  i64 num_versions = 1;            ///< latest: how many of the newest
+  std::vector<i64> versions = {};  ///< specific: these
+};
+
+/// How requests for one signature and shape are stacked along their first dimension, and run as one. Only signatures
+/// whose inputs and outputs all begin with an unknown dimension are batched, and of those only the ones whose rows,
+/// when the version is loaded, give the same alone and stacked.
+struct Batching {
+  bool enabled = false;
+  i64 max_batch_size = 64;
+  i64 batch_timeout_micros = 0;  ///< how long the first request waits for others while a thread is free
+  /// The sizes that batches have, in ascending order: they are filled up to the next one by repeating their first row.
+  /// None: any size.
+  std::vector<i64> allowed_batch_sizes = {};
+  bool enable_large_batch_splitting = true;  ///< a larger request runs in parts; false: it is refused
+};
+
+struct ModelConfig {
+  std::string name;       ///< as clients say it
+  std::string base_path;  ///< the folder that has a folder for each version (saved_model::save)
+  VersionPolicy policy = {};
+  std::map<std::string, i64> version_labels = {};  ///< names for versions; each counts when its version is available
+};
+
+struct Options {
+  std::vector<ModelConfig> models;
+  /// The ops that models may use besides those of the core without print: {strings::all_ops()}.
+  OpLists ops = {};
+  Batching batching = {};
+  double file_system_poll_wait_seconds =
+      1;                         ///< how often the folders are looked at; 0: only at the start and by reload()
+  int max_num_load_retries = 5;  ///< of a version that cannot be loaded
+  double load_retry_interval_seconds = 10;
+  bool enable_model_warmup = true;  ///< whether the saved warm-up records run before a version is available
+  /// Whether a new version is loaded before the old one goes, so that both are in memory for a moment, or after it,
+  /// when requests fail in between.
+  enum Swap { availability, resource } swap = availability;
+  i64 memory_limit = 0;  ///< bytes of all models together; a version that exceeds them is not loaded. 0: none
+  int threads = 0;       ///< how many calls or batches run at once; 0: one a core
+
+  std::string bind = "127.0.0.1";  ///< the address; another than loopback needs tokens or .allow_insecure
+  int rest_api_port = 8501;        ///< 0: any that is free (Server::rest_port())
+  double rest_api_timeout_seconds = 30;
+  bool enable_cors_support = false;  ///< whether pages of other origins may call
+  bool ignore_extra_inputs = false;  ///< whether inputs that a signature does not have are passed over, not refused
+  std::string auth_token_file = {};  ///< a line for each token; without one, everybody is served
+  bool allow_insecure = false;       ///< whether an address that others reach may be served without tokens
+  i64 max_request_bytes = 64 << 20;
+  i64 max_queue_rows = 4096;        ///< of a model, those that wait and those that run
+  i64 max_queue_bytes = 256 << 20;  ///< likewise
+  int max_connections = 1024;
+  double drain_seconds = 0;   ///< after stop(): how long requests are still taken, while is_ready() says no
+  double grace_seconds = 30;  ///< and then: how long those that run may take
+};
+
+}  // namespace TANDEM_NS::serving

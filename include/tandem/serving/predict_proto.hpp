@@ -1,0 +1,22 @@
+// The messages of tensorflow.serving.PredictionService as far as they are read or written here. For the definitions of
+// serving. Field numbers: tensorflow_serving/apis/{model,predict,prediction_log}.proto.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "tandem/serving/request.hpp"
+
+namespace TANDEM_NS::serving::impl {
+
+/// The request of a PredictRequest.
+///   throws  errors::InvalidArgumentError for a damaged message, and for tensors as parse_tensor
+Request parse_predict_request(std::string_view message);
+/// The requests of a PredictionLog, a record of warm-up; none if it is of another method than Predict.
+std::vector<Request> parse_prediction_log(std::string_view message);
+/// A PredictResponse: the outputs, and which version of which model they are from.
+std::string predict_response(const ModelSpec& model, const Response& response);
+/// A ModelSpec.
+ModelSpec parse_model_spec(std::string_view message);
+void append_model_spec(std::string& to, std::uint32_t field, const ModelSpec& model);
+
+}  // namespace TANDEM_NS::serving::impl

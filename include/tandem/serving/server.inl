@@ -1,0 +1,82 @@
+// Definitions of serving/server.hpp.
+#pragma once
+#include <csignal>
+#include <thread>
+
+#include "tandem/serving/guard.hpp"
+#include "tandem/serving/http_server.hpp"
+#include "tandem/serving/rest.hpp"
+#include "tandem/serving/server.hpp"
+
+namespace TANDEM_NS::serving {
+
+namespace impl {
+
+// The REST protocols, for those who are let in.
+class Door final : public HttpHandler {
+ public:
+  Door(const Options& options, Engine& engine)
+      : guard_(options),
+        engine_(engine),
+        rest_(engine, {.cors = options.enable_cors_support,
+                       .timeout = options.rest_api_timeout_seconds,
+                       .most_request_bytes = options.max_request_bytes,
+                       .ignore_extra_inputs = options.ignore_extra_inputs}) {}
+  HttpAnswer handle(const HttpRequest& request) override {
+    // Who watches whether the server runs needs no token.
+    const bool is_health = request.target.starts_with("/v2/health/");
+    if (is_health || request.method == "OPTIONS" || guard_.lets_in(request.header("authorization")))
+      return rest_.handle(request);
+    engine_.count_rejected("auth");
+    return {401,
+            {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
+            "{\"error\": \"the request needs a header Authorization: Bearer TOKEN with a valid token\"}"};
+  }
+
+ private:
+  const Guard guard_;
+  Engine& engine_;
+  Rest rest_;
+};
+
+}  // namespace impl
+
+struct Server::Parts {
+  explicit Parts(const Options& o) : options(o), engine(o), door(o, engine), http(o, door) {}
+
+  const Options options;
+  Engine engine;
+  impl::Door door;
+  impl::HttpServer http;
+  bool is_stopped = false;
+};
+
+TANDEM_INLINE Server::Server(const Options& options) : parts_(std::make_unique<Parts>(options)) {}
+TANDEM_INLINE Server::~Server() { stop(); }
+TANDEM_INLINE Engine& Server::engine() { return parts_->engine; }
+TANDEM_INLINE int Server::rest_port() const { return parts_->http.port(); }
+TANDEM_INLINE void Server::stop() {
+  if (std::exchange(parts_->is_stopped, true)) return;
+  parts_->engine.stop_being_ready();
+  std::this_thread::sleep_for(std::chrono::duration<double>(parts_->options.drain_seconds));
+  parts_->http.stop_accepting();
+  parts_->engine.drain(parts_->options.grace_seconds);
+}
+
+struct ShutdownSignals::Before {
+  sigset_t signals, mask;
+};
+TANDEM_INLINE ShutdownSignals::ShutdownSignals() : before_(std::make_unique<Before>()) {
+  sigemptyset(&before_->signals);
+  for (const int s : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&before_->signals, s);
+  pthread_sigmask(SIG_BLOCK, &before_->signals, &before_->mask);
+}
+TANDEM_INLINE ShutdownSignals::~ShutdownSignals() { pthread_sigmask(SIG_SETMASK, &before_->mask, nullptr); }
+TANDEM_INLINE int ShutdownSignals::wait() {
+  int number = 0;
+  sigwait(&before_->signals, &number);
+  if (number != SIGHUP) pthread_sigmask(SIG_SETMASK, &before_->mask, nullptr);
+  return number;
+}
+
+}  // namespace TANDEM_NS::serving

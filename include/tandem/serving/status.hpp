@@ -1,0 +1,25 @@
+// How errors are told to clients: the status codes of gRPC and HTTP. Part of the component tandem::serving.
+#pragma once
+#include <exception>
+#include <string>
+
+#include "tandem/config.hpp"
+
+namespace TANDEM_NS::serving {
+
+/// An error as clients see it.
+struct Status {
+  int grpc = 0;          ///< a code of google.rpc.Code; 0: no error
+  int http = 200;        ///< the status of the answer
+  std::string text = {};  ///< the message; of internal errors without what it tells of the machine
+};
+
+/// The status of an exception. Errors of the library have TensorFlow Serving's: InvalidArgumentError is 3 and 400,
+/// NotFoundError 5 and 404, ResourceExhaustedError 8 and 429, UnavailableError 14 and 503, DeadlineExceededError 4 and
+/// 504, CancelledError 1 and 499 and so on; every other exception is internal, 13 and 500.
+TANDEM_API Status status_of(const std::exception_ptr& error);
+
+/// The name of a gRPC code: "INVALID_ARGUMENT".
+TANDEM_API const char* code_name(int grpc);
+
+}  // namespace TANDEM_NS::serving

@@ -1,0 +1,22 @@
+// tensorflow.TensorProto, from and to tensors. For the definitions of serving. Field numbers:
+// tensorflow/core/framework/tensor.proto, tensor_shape.proto, types.proto.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "tandem/core/tensor.hpp"
+#include "tandem/io/wire.hpp"
+
+namespace TANDEM_NS::serving::impl {
+
+/// Appends a field that is a TensorProto, with its values as `tensor_content`, texts as `string_val`.
+void append_tensor(std::string& to, std::uint32_t field, const Tensor& x);
+
+/// The tensor of a TensorProto: with `tensor_content`, or with values of its dtype, of which one fills the shape and
+/// fewer than the shape has repeat the last one, as in TensorFlow.
+///   what    names the tensor in errors
+///   throws  errors::InvalidArgumentError for a message that is damaged, a dtype that tensors do not have, a shape of
+///           more than 8 dimensions or with unknown sizes, and another number of values
+Tensor parse_tensor(std::string_view message, const std::string& what);
+
+}  // namespace TANDEM_NS::serving::impl

@@ -1,0 +1,122 @@
+// Definitions of serving/warm_up.hpp.
+#pragma once
+#include <cmath>
+
+#include "tandem/base/warning.hpp"
+#include "tandem/io/tfrecord.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/serving/predict_proto.hpp"
+#include "tandem/serving/rows.hpp"
+#include "tandem/serving/warm_up.hpp"
+
+namespace TANDEM_NS::serving::impl {
+
+inline constexpr const char* warm_up_file = "assets.extra/tf_serving_warmup_requests";
+
+TANDEM_INLINE std::vector<Request> warm_up_requests(const saved_model::Loaded& model) {
+  std::vector<Request> r;
+  std::string path;
+  try {
+    path = model.file(warm_up_file);
+  } catch (const errors::NotFoundError&) {
+    return r;  // most models have none
+  }
+  io::TFRecordReader records(path);
+  std::string record;
+  while (records.next(record))
+    for (Request& request : parse_prediction_log(record)) r.push_back(std::move(request));
+  return r;
+}
+inline const char* signature_of(const Request& r) {
+  return r.model.signature.empty() ? "serving_default" : r.model.signature.c_str();
+}
+TANDEM_INLINE void warm_up(const saved_model::Loaded& model) {
+  for (const Request& r : warm_up_requests(model)) model(signature_of(r), r.inputs);
+}
+
+// Three rows for an input of which all sizes but the first are known: numbers in [-1, 1], integers 0 and 1.
+TANDEM_INLINE Tensor invented_rows(const Spec& spec) {
+  Shape shape = spec.shape;
+  shape.set(0, 3);
+  const Tensor t = Tensor::allocate({shape, DType::float32, Device()});
+  std::uint32_t state = 12345;
+  for (i64 i = 0; i < t.size(); ++i) {
+    state = state * 1664525u + 1013904223u;
+    const float unit = static_cast<float>(state >> 8) * 0x1p-24f;
+    static_cast<float*>(t.raw())[i] =
+        is_floating(spec.dtype) || is_complex(spec.dtype) ? 2 * unit - 1 : std::floor(2 * unit);
+  }
+  return cast(t, spec.dtype);
+}
+TANDEM_INLINE NamedTensors invented_inputs(const saved_model::Signature& s) {
+  NamedTensors r;
+  for (const TensorInfo& in : s.inputs) {
+    Shape rest = in.spec.shape;
+    rest.erase(0);
+    if (!rest.is_fully_defined() || in.spec.dtype == DType::string) return {};
+    r.emplace(in.name, invented_rows(in.spec));
+  }
+  return r;
+}
+// Whether two tensors of numbers agree within the rounding of kernels that add in another order.
+TANDEM_INLINE bool agree(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
+  if (a.dtype() == DType::string) {
+    for (i64 i = 0; i < a.size(); ++i)
+      if (!(static_cast<const Bytes*>(a.raw())[i] == static_cast<const Bytes*>(b.raw())[i])) return false;
+    return true;
+  }
+  const Tensor x = cast(a.cpu(), is_complex(a.dtype()) ? DType::complex128 : DType::float64),
+               y = cast(b.cpu(), x.dtype());
+  const i64 n = x.size() * (is_complex(x.dtype()) ? 2 : 1);
+  const double tolerance = a.dtype() == DType::float16 || a.dtype() == DType::bfloat16 ? 0.02 : 1e-4;
+  const auto *const p = static_cast<const double*>(x.raw()), *const q = static_cast<const double*>(y.raw());
+  for (i64 i = 0; i < n; ++i)
+    if (!(std::abs(p[i] - q[i]) <= tolerance * (1 + std::abs(p[i]))) && !(p[i] == q[i]) &&
+        !(p[i] != p[i] && q[i] != q[i]))
+      return false;
+  return true;
+}
+
+// Empty if the rows of a signature do not touch each other; or why it is not batched.
+TANDEM_INLINE std::string why_not_batched(const saved_model::Loaded& model, const std::string& name,
+                                          const saved_model::Signature& s, const std::vector<Request>& saved) {
+  NamedTensors inputs;
+  for (const Request& r : saved)
+    if (signature_of(r) == name && inputs.empty() && r.inputs.begin()->second.rank() > 0) inputs = r.inputs;
+  if (inputs.empty()) inputs = invented_inputs(s);
+  if (inputs.empty()) return "it has no warm-up request, and no rows can be made for inputs of unknown sizes or texts";
+  i64 rows = inputs.begin()->second.shape().dim(0);
+  if (rows == 1) {  // others are made of the one that there is
+    for (auto& [input, t] : inputs) t = is_floating(t.dtype()) ? concat({t, t * 0.5, t * -1}, 0) : concat({t, t, t}, 0);
+    rows = 3;
+  }
+  try {
+    const NamedTensors together = model(name, inputs);
+    for (i64 i = 0; i < rows; ++i) {
+      const NamedTensors alone = model(name, rows_of(inputs, i, i + 1));
+      for (const auto& [output, t] : alone)
+        if (together.at(output).shape().dim(0) != rows || !agree(t, together.at(output)(Slice(i, i + 1))))
+          return "row " + std::to_string(i) + " of its output '" + output + "' depends on the other rows of a batch";
+    }
+  } catch (const errors::OpError& e) {
+    return std::string("it raises for rows made to try it: ") + e.what();
+  }
+  return {};
+}
+TANDEM_INLINE std::vector<std::string> rows_that_do_not_touch(const std::string& model,
+                                                              const saved_model::Loaded& loaded) {
+  std::vector<std::string> r;
+  const std::vector<Request> saved = warm_up_requests(loaded);
+  for (const auto& [name, s] : loaded.signatures()) {
+    const std::string why = s.batch() ? why_not_batched(loaded, name, s, saved)
+                                      : "not all of its inputs and outputs begin with an unknown dimension";
+    if (why.empty()) r.push_back(name);
+    else detail::warn(("serving: the signature '" + name + "' of " + model + " is not batched: " + why).c_str());
+  }
+  return r;
+}
+
+}  // namespace TANDEM_NS::serving::impl

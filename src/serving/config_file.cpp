@@ -1,0 +1,2 @@
+#include "tandem/serving/config_file.inl"
+#include "tandem/serving/text_proto.inl"

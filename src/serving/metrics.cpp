@@ -1,0 +1,1 @@
+#include "tandem/serving/metrics.inl"

@@ -1,0 +1,2 @@
+#include "tandem/serving/predict_proto.inl"
+#include "tandem/serving/tensor_proto.inl"

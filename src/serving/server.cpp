@@ -1,0 +1,3 @@
+#include "tandem/serving/guard.inl"
+#include "tandem/serving/http_server.inl"
+#include "tandem/serving/server.inl"

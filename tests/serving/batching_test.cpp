@@ -1,0 +1,155 @@
+// Batching: rows of several requests run as one, and each request gets its own.
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "tandem/serving/run_slots.hpp"
+#include "tests/serving/models.hpp"
+
+namespace batching_test {
+
+using namespace tandem;
+using serving::Engine;
+using testing::ask;
+using testing::error_of;
+using testing::metric;
+using testing::request_for;
+using Floats = std::vector<float>;
+
+serving::Options batched(const std::string& folder, const std::string& model, serving::Batching how = {}) {
+  how.enabled = true;
+  return {.models = {{.name = model, .base_path = folder + "/" + model}}, .batching = how, .threads = 1};
+}
+// Asks for the numbers k, k + 1 ... of `rows` rows from many threads at once.
+void ask_together(Engine& engine, const std::string& model, int threads, int rows) {
+  std::vector<std::thread> clients;
+  std::atomic<int> wrong{0};
+  for (int k = 0; k < threads; ++k)
+    clients.emplace_back([&, k] {
+      Floats x, y;
+      for (int i = 0; i < rows; ++i) x.push_back(static_cast<float>(k + i)), y.push_back(x.back() / 2 + 2);
+      for (int i = 0; i < 20; ++i) wrong += ask(engine, model, x) != y;
+    });
+  for (std::thread& c : clients) c.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("batching: requests that come together run as one") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  Engine engine(batched(folder.path, "half", {.max_batch_size = 8, .batch_timeout_micros = 20000}));
+  engine.settle();
+  ask_together(engine, "half", 8, 1);
+  const double runs = metric(engine, "tandem_batch_rows_count{model=\"half\"}");
+  CHECK(metric(engine, "tandem_batch_rows_sum{model=\"half\"}") == 160);
+  CHECK(runs < 80);
+  CHECK(metric(engine, "tandem_queue_rows{model=\"half\"}") == 0);
+}
+
+TEST_CASE("batching: sizes are filled up, large requests run in parts or are refused") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  Engine engine(batched(folder.path, "half", {.max_batch_size = 4, .allowed_batch_sizes = {2, 4}}));
+  engine.settle();
+  CHECK(ask(engine, "half", {2, 4, 6}) == Floats{3, 4, 5});
+  CHECK(metric(engine, "tandem_padding_rows_total{model=\"half\"}") == 1);
+  CHECK(ask(engine, "half", {0, 2, 4, 6, 8, 10, 12, 14, 16}) == Floats{2, 3, 4, 5, 6, 7, 8, 9, 10});
+  CHECK(metric(engine, "tandem_batch_rows_count{model=\"half\"}") == 4);
+  ask_together(engine, "half", 4, 3);
+  Engine strict(batched(folder.path, "half", {.max_batch_size = 4, .enable_large_batch_splitting = false}));
+  strict.settle();
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] {
+               ask(strict, "half", {1, 2, 3, 4, 5});
+             }),
+             ContainsSubstring("the request has 5 rows, a batch at most 4"));
+  CHECK_THROWS_AS(Engine(batched(folder.path, "half", {.max_batch_size = 4, .allowed_batch_sizes = {4, 2}})),
+                  errors::InvalidArgumentError);
+}
+
+TEST_CASE("batching: an error of one row is told to its request alone") {
+  const testing::TemporaryFolder folder;
+  const auto f = function([](const Tensor& x) { return gather(constant({2.f, 3.f}), cast(x, int32)); });
+  saved_model::save(folder / "pick/1",
+                    {{"serving_default", saved_model::predict(f, {{"x", {testing::any_rows, float32}}}, {"y"})}});
+  Engine engine(batched(folder.path, "pick", {.max_batch_size = 4, .batch_timeout_micros = 100000}));
+  engine.settle();
+  std::atomic<int> right{0}, refused{0};
+  std::vector<std::thread> clients;
+  for (int k = 0; k < 4; ++k)
+    clients.emplace_back([&, k] {
+      const std::string error = error_of([&] { right += ask(engine, "pick", {k == 2 ? 9.f : 1.f}) == Floats{3}; });
+      refused += error.find("gather") != error.npos;
+    });
+  for (std::thread& c : clients) c.join();
+  CHECK(right == 3);
+  CHECK(refused == 1);
+}
+
+std::string last_warning;
+void keep_warning(const char* text) { last_warning = text; }
+
+TEST_CASE("batching: signatures whose rows touch each other are not batched, and it is said why") {
+  const testing::TemporaryFolder folder;
+  const auto f = function([](const Tensor& x) { return x - reduce_mean(x, {.axis = 0, .keepdims = true}); });
+  saved_model::save(folder / "mean/1",
+                    {{"serving_default", saved_model::predict(f, {{"x", {testing::any_rows, float32}}}, {"y"})}});
+  set_warning_handler(&keep_warning);
+  Engine engine(batched(folder.path, "mean", {.batch_timeout_micros = 1000}));
+  engine.settle();
+  set_warning_handler(nullptr);
+  CHECK_THAT(last_warning, ContainsSubstring("mean is not batched: row 0 of its output 'y' depends on the other rows"));
+  std::vector<std::thread> clients;
+  std::atomic<int> wrong{0};
+  for (int k = 0; k < 4; ++k)
+    clients.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) wrong += ask(engine, "mean", {1, 3}) != Floats{-1, 1};
+    });
+  for (std::thread& c : clients) c.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("batching: who gives up leaves its batch, and a batch that all have left ends") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "slow/1");
+  Engine engine(batched(folder.path, "slow", {.max_batch_size = 3, .batch_timeout_micros = 50000}));
+  engine.settle();
+  std::vector<std::thread> clients;
+  std::atomic<int> late{0};
+  for (int k = 0; k < 3; ++k)
+    clients.emplace_back([&] {
+      serving::Request r = request_for("slow", {1e9f});
+      r.call.deadline = Deadline::after(0.2);
+      late += error_of<errors::DeadlineExceededError>([&] { engine.predict(r); }) != "no error";
+    });
+  for (std::thread& c : clients) c.join();
+  CHECK(late == 3);
+  CHECK(ask(engine, "slow", {4}) == Floats{4});
+}
+
+TEST_CASE("batching: slots are given in turns by model") {
+  serving::impl::RunSlots slots(1);
+  const CallScope no_limit({});
+  slots.acquire("a", no_limit);
+  std::vector<std::string> order;
+  std::mutex mutex;
+  std::vector<std::thread> threads;
+  std::atomic<int> waiting{0};
+  for (const char* model : {"a", "a", "a", "b", "c"}) {
+    const int before = waiting;
+    threads.emplace_back([&, model] {
+      ++waiting;
+      const CallScope scope({});
+      slots.acquire(model, scope);
+      const serving::impl::RunSlots::Slot slot(slots);
+      const std::lock_guard lock(mutex);
+      order.push_back(model);
+    });
+    while (waiting == before) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  { const serving::impl::RunSlots::Slot first(slots); }
+  for (std::thread& t : threads) t.join();
+  CHECK(order == std::vector<std::string>{"b", "c", "a", "a", "a"});
+}
+
+}  // namespace batching_test

@@ -1,0 +1,268 @@
+// Engine: versions come and go, requests find the right one, limits hold.
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "tests/serving/models.hpp"
+
+namespace engine_test {
+
+using namespace tandem;
+using serving::Engine;
+using serving::ModelSpec;
+using serving::State;
+using serving::VersionPolicy;
+using testing::ask;
+using testing::error_of;
+using testing::request_for;
+using testing::save_half;
+using Floats = std::vector<float>;
+
+// The states of a model's versions, "2 AVAILABLE, 1 END".
+std::string states(Engine& engine, const std::string& model) {
+  std::string r;
+  for (const serving::VersionStatus& v : engine.states({model}))
+    r += (r.empty() ? "" : ", ") + std::to_string(v.version) + " " + serving::name_of(v.state);
+  return r;
+}
+// The options of a server that looks at its folders only when it is told to, and tries everything once.
+serving::Options options_for(const std::string& folder, VersionPolicy policy = {}) {
+  return {.models = {{.name = "half", .base_path = folder + "/half", .policy = policy}},
+          .file_system_poll_wait_seconds = 0,
+          .max_num_load_retries = 0,
+          .threads = 2};
+}
+
+TEST_CASE("engine: half plus two answers, and says which version did") {
+  const testing::TemporaryFolder folder;
+  save_half(folder / "half/3");
+  Engine engine(options_for(folder.path));
+  engine.settle();
+  CHECK(engine.is_ready());
+  CHECK(engine.models() == std::vector<std::string>{"half"});
+  CHECK(states(engine, "half") == "3 AVAILABLE");
+  CHECK(ask(engine, "half", {1, 2, 5}) == Floats{2.5f, 3, 4.5f});
+  serving::Request r = request_for("half", {2});
+  r.model.signature = "";
+  CHECK(engine.predict(r).version == 3);
+  r.model.version = 3;
+  r.outputs = {"y"};
+  CHECK(engine.predict(r).outputs.size() == 1);
+  i64 version = 0;
+  CHECK(engine.signatures({"half"}, version).at("serving_default").inputs[0].name == "x");
+  CHECK(version == 3);
+}
+
+TEST_CASE("engine: errors say what was asked for, in TensorFlow Serving's words") {
+  const testing::TemporaryFolder folder;
+  save_half(folder / "half/1");
+  Engine engine(options_for(folder.path));
+  engine.settle();
+  const auto error = [&](ModelSpec model, const char* method = nullptr, std::vector<std::string> outputs = {}) {
+    return error_of([&] {
+      engine.predict({.model = std::move(model),
+                      .inputs = {{"x", constant({1.f})}},
+                      .outputs = std::move(outputs),
+                      .method = method});
+    });
+  };
+  CHECK_THAT(error({"none"}), ContainsSubstring("Servable not found for request: Latest(none)"));
+  CHECK_THAT(error({"half", 3}), ContainsSubstring("Servable not found for request: Specific(half, 3)"));
+  CHECK_THAT(error({.name = "half", .label = "stable"}),
+             ContainsSubstring("Unrecognized servable version label: stable"));
+  CHECK_THAT(error({.name = "half", .signature = "f"}),
+             ContainsSubstring("Serving signature name: \"f\" not found in signature def"));
+  CHECK_THAT(error({"half"}, saved_model::classify_method), ContainsSubstring("Expected tensorflow/serving/classify"));
+  CHECK_THAT(error({"half"}, nullptr, {"z"}), ContainsSubstring("output tensor alias not found in signature: z"));
+  CHECK_THAT(error_of([&] {
+               engine.predict({.model = {"half"}, .inputs = {{"z", constant({1.f})}}});
+             }),
+             ContainsSubstring("missing {x}, surplus {z}"));
+  CHECK_THAT(error_of([&] { engine.states({"none"}); }),
+             ContainsSubstring("Could not find any versions of model none"));
+  CHECK_THAT(error_of([&] {
+               engine.states({"half", 9});
+             }),
+             ContainsSubstring("Could not find version 9 of model half"));
+  CHECK(testing::metric(engine,
+                        "tandem_requests_total{code=\"NOT_FOUND\",model=\"other\",protocol=\"rest\",signature=\"\","
+                        "version=\"\"}") == 2);
+  CHECK_FALSE(engine.is_ready({"none"}));
+}
+
+TEST_CASE("engine: a new version replaces the old one, a broken one does not") {
+  const testing::TemporaryFolder folder;
+  save_half(folder / "half/1", 1);
+  Engine engine(options_for(folder.path));
+  engine.settle();
+  save_half(folder / "half/2", 2);
+  engine.settle();
+  CHECK(ask(engine, "half", {0}) == Floats{2});
+  engine.settle();
+  CHECK(states(engine, "half") == "2 AVAILABLE, 1 END");
+  save_half(folder / "half/3", 3);
+  std::filesystem::resize_file(folder / "half/3/variables.safetensors", 10);
+  engine.settle();
+  CHECK(ask(engine, "half", {0}) == Floats{2});
+  CHECK(states(engine, "half") == "3 END, 2 AVAILABLE, 1 END");
+  const serving::VersionStatus broken = engine.states({"half", 3})[0];
+  CHECK_THAT(broken.error, ContainsSubstring("variables.safetensors"));
+  CHECK(broken.code == 15);
+  std::filesystem::remove_all(folder / "half");  // what is served stays
+  engine.settle();
+  CHECK(ask(engine, "half", {0}) == Floats{2});
+  save_half(folder / "half/3", 30);  // and the same number can come back
+  engine.settle();
+  engine.settle();
+  CHECK(ask(engine, "half", {0}) == Floats{30});
+}
+
+TEST_CASE("engine: policies and labels choose versions, and can be changed") {
+  const testing::TemporaryFolder folder;
+  for (int v = 1; v <= 4; ++v) save_half(folder / "half/" + std::to_string(v), static_cast<float>(v));
+  Engine engine(options_for(folder.path, {.kind = VersionPolicy::latest, .num_versions = 2}));
+  engine.settle();
+  CHECK(states(engine, "half") == "4 AVAILABLE, 3 AVAILABLE");
+  serving::ModelConfig config{.name = "half", .base_path = folder / "half"};
+  config.policy = {.kind = VersionPolicy::specific, .versions = {1, 2}};
+  config.version_labels = {{"stable", 1}, {"canary", 2}};
+  engine.reload({config});
+  engine.settle();
+  engine.settle();
+  CHECK(states(engine, "half") == "4 END, 3 END, 2 AVAILABLE, 1 AVAILABLE");
+  const auto of_label = [&](const char* label) {
+    serving::Request r = request_for("half", {0});
+    r.model.label = label;
+    return engine.predict(r).outputs.at("y").to_vector<float>();
+  };
+  CHECK(of_label("stable") == Floats{1});
+  CHECK(of_label("canary") == Floats{2});
+  config.policy = {.kind = VersionPolicy::all};
+  engine.reload({config});
+  engine.settle();
+  CHECK(states(engine, "half") == "4 AVAILABLE, 3 AVAILABLE, 2 AVAILABLE, 1 AVAILABLE");
+  engine.reload({});
+  CHECK_THAT(error_of([&] { ask(engine, "half", {0}); }), ContainsSubstring("Latest(half)"));
+  CHECK_THROWS_AS(engine.reload({config, config}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(engine.reload({{.name = "", .base_path = "x"}}), errors::InvalidArgumentError);
+}
+
+TEST_CASE("engine: no request fails and no answer mixes versions while they change") {
+  const testing::TemporaryFolder folder;
+  save_half(folder / "half/1", 1);
+  serving::Options options = options_for(folder.path);
+  options.batching.enabled = true;
+  Engine engine(options);
+  engine.settle();
+  std::atomic<bool> stop{false};
+  std::atomic<int> answers{0}, wrong{0};
+  std::vector<std::thread> clients;
+  for (int k = 0; k < 4; ++k)
+    clients.emplace_back([&] {
+      while (!stop) {
+        try {
+          const serving::Response r = engine.predict(request_for("half", {0, 0}));
+          const auto two = static_cast<float>(r.version);
+          wrong += r.outputs.at("y").to_vector<float>() != Floats{two, two};
+        } catch (const errors::OpError&) {
+          ++wrong;
+        }
+        ++answers;
+      }
+    });
+  for (int v = 2; v <= 12; ++v) {
+    save_half(folder / "half/" + std::to_string(v), static_cast<float>(v));
+    if (v == 6) std::filesystem::resize_file(folder / "half/6/model.json", 20);
+    engine.settle();
+    for (const int before = answers; answers < before + 20;) std::this_thread::yield();
+  }
+  stop = true;
+  for (std::thread& c : clients) c.join();
+  CHECK(wrong == 0);
+  CHECK(answers > 200);
+  engine.settle();
+  CHECK_THAT(states(engine, "half"), ContainsSubstring("12 AVAILABLE, 11 END") && ContainsSubstring("6 END"));
+}
+
+TEST_CASE("engine: memory has a limit, and what is there stays") {
+  const testing::TemporaryFolder folder;
+  save_half(folder / "half/1", 1);
+  serving::Options options = options_for(folder.path);
+  options.memory_limit = 7;  // less than a second version needs besides the first one's 8 bytes
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder / "half/1"))
+    if (file.is_regular_file() && file.path().filename() != "model.json")
+      options.memory_limit += static_cast<i64>(file.file_size());
+  Engine engine(options);
+  engine.settle();
+  save_half(folder / "half/2", 2);
+  engine.settle();
+  CHECK(ask(engine, "half", {0}) == Floats{1});
+  CHECK(engine.states({"half", 2})[0].code == 8);
+  options.swap = serving::Options::resource;  // there is room if the old one goes first
+  Engine other(options);
+  other.settle();
+  CHECK(ask(other, "half", {0}) == Floats{2});
+  save_half(folder / "half/3", 3);
+  other.settle();
+  other.settle();
+  CHECK(ask(other, "half", {0}) == Floats{3});
+}
+
+TEST_CASE("engine: deadlines and cancellation end requests that wait and that run") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "slow/1");
+  Engine engine({.models = {{.name = "slow", .base_path = folder / "slow"}}, .threads = 1});
+  engine.settle();
+  CHECK(ask(engine, "slow", {3, 5}) == Floats{3, 5});
+  const auto timed = [&](double seconds) {
+    serving::Request r = request_for("slow", {1e9f});
+    r.call.deadline = Deadline::after(seconds);
+    return error_of<errors::DeadlineExceededError>([&] { engine.predict(r); });
+  };
+  CHECK_THAT(timed(0.05), ContainsSubstring("deadline"));
+  const CancelToken token;
+  std::thread running([&] {
+    serving::Request r = request_for("slow", {1e9f});
+    r.call.cancel = token;
+    CHECK(error_of<errors::CancelledError>([&] { engine.predict(r); }) != "no error");
+  });
+  while (testing::metric(engine, "tandem_in_flight") < 1) std::this_thread::yield();
+  CHECK_THAT(timed(0.05), ContainsSubstring("waited for its turn") || ContainsSubstring("deadline"));
+  token.cancel();
+  running.join();
+  CHECK(testing::metric(engine, "tandem_rejected_total{reason=\"deadline\"}") == 2);
+  CHECK(testing::metric(engine, "tandem_rejected_total{reason=\"cancelled\"}") == 1);
+  CHECK(ask(engine, "slow", {3}) == Floats{3});  // its slot is free again
+}
+
+TEST_CASE("engine: a full queue refuses at once, a drained server everything") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "slow/1");
+  Engine engine({.models = {{.name = "slow", .base_path = folder / "slow"}}, .threads = 1, .max_queue_rows = 2});
+  engine.settle();
+  const CancelToken token;
+  std::vector<std::thread> waiting;
+  for (int k = 0; k < 2; ++k)
+    waiting.emplace_back([&] {
+      serving::Request r = request_for("slow", {1e9f});
+      r.call.cancel = token;
+      CHECK(error_of<errors::CancelledError>([&] { engine.predict(r); }) != "no error");
+    });
+  while (testing::metric(engine, "tandem_queue_rows{model=\"slow\"}") < 2) std::this_thread::yield();
+  CHECK_THAT(error_of<errors::ResourceExhaustedError>([&] { ask(engine, "slow", {1}); }),
+             ContainsSubstring("queue of the model slow is full"));
+  token.cancel();
+  for (std::thread& t : waiting) t.join();
+  CHECK(ask(engine, "slow", {1}) == Floats{1});
+  engine.stop_being_ready();
+  CHECK_FALSE(engine.is_ready());
+  CHECK(ask(engine, "slow", {1}) == Floats{1});
+  std::thread last(
+      [&] { CHECK(error_of<errors::CancelledError>([&] { ask(engine, "slow", {1e9f}); }) != "no error"); });
+  while (testing::metric(engine, "tandem_in_flight") < 1) std::this_thread::yield();
+  engine.drain(0.02);
+  last.join();
+  CHECK_THAT(error_of<errors::UnavailableError>([&] { ask(engine, "slow", {1}); }), ContainsSubstring("shuts down"));
+}
+
+}  // namespace engine_test
