@@ -1,0 +1,63 @@
+#!/bin/sh
+# model_server as a user meets it: a saved model answers, SIGTERM ends it. Usage: model_server.sh PROGRAM
+set -u
+program=$1
+folder=$(mktemp -d)
+server=
+trap 'test -z "$server" || kill "$server" 2>/dev/null; rm -rf "$folder"' EXIT
+failures=0
+
+# gives PATTERN COMMAND...: the command's output, whatever its status, has the pattern.
+gives() {
+  pattern=$1
+  shift
+  "$@" >"$folder/out" 2>&1
+  grep -q -e "$pattern" "$folder/out" || {
+    failures=$((failures + 1))
+    echo "FAILED: $*: no '$pattern' in:"
+    cat "$folder/out"
+  }
+}
+
+gives 'model_server: give --model_base_path' "$program"
+gives 'were not expected: --none' "$program" --none
+gives 'rest_api_port' "$program" --help
+gives 'others reach 0.0.0.0' "$program" --model_base_path "$folder" --bind 0.0.0.0
+echo 'model_config_list { config { nam: "half" } }' >"$folder/models.config"
+gives "models.config:1: there is no field 'nam'" "$program" --model_config_file "$folder/models.config"
+
+"$(dirname "$program")/half_plus_two" --base "$folder/models" >"$folder/out" 2>&1 || cat "$folder/out"
+"$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 >"$folder/log" 2>&1 &
+server=$!
+address=
+for _ in $(seq 100); do
+  address=$(sed -n 's/^model_server: //p' "$folder/log")
+  [ -n "$address" ] && break
+  sleep 0.1
+done
+
+# ask PATH [BODY]: the answer's status and body.
+ask() {
+  python3 - "$address$1" "${2:-}" <<'PY'
+import sys, urllib.error, urllib.request
+try:
+    answer = urllib.request.urlopen(sys.argv[1], sys.argv[2].encode() or None, timeout=30)
+except urllib.error.HTTPError as error:
+    answer = error
+print(answer.status, answer.read().decode())
+PY
+}
+for _ in $(seq 100); do
+  ask /v2/health/ready | grep -q '^200' && break
+  sleep 0.1
+done
+gives '^200 .*2.5' ask /v1/models/half:predict '{"instances": [1.0, 2.0, 5.0]}'
+gives 'AVAILABLE' ask /v1/models/half
+gives '^404 .*Latest(none)' ask /v1/models/none:predict '{"instances": [1]}'
+gives 'tandem_requests_total' ask /metrics
+kill -TERM "$server"
+wait "$server"
+status=$?
+server=
+[ $status = 0 ] || { failures=$((failures + 1)); echo "FAILED: SIGTERM: status $status"; cat "$folder/log"; }
+exit $failures
