@@ -29,6 +29,8 @@ PAGES = {
     "files": ("Files", "Tensors, arrays, records and graphs in files: `<tandem/io.hpp>`, the component `tandem::io`.", ["io/*.hpp"]),
     "saved_models": ("Saved models, reference", "Traced functions as directories: `<tandem/saved_model.hpp>`, the component "
                      "`tandem::saved_model`.", [f"saved_model/{name}.hpp" for name in ("signature", "save", "load")]),
+    "servers": ("Serving, reference", "A model server: `<tandem/serving.hpp>`, the component `tandem::serving`.",
+                [f"serving/{name}.hpp" for name in ("server", "options", "engine", "request", "core", "rest", "config_file", "status")]),
     "training": ("Training", "Trainer, callbacks, checkpoints: `<tandem/train.hpp>`, the component `tandem::train`.",
                  ["train/*.hpp"]),
     "summaries": ("Summaries", "Event files for TensorBoard: `<tandem/summary.hpp>`, the component `tandem::summary`.",
@@ -38,7 +40,7 @@ PAGES = {
               [f"plot/{name}.hpp" for name in ("figure", "values", "lines", "scatter", "bars", "heat_map", "images", "graph",
                                                "plot_model", "report")]),
 }
-DOCUMENTED = ("layers", "losses", "metrics", "optim", "data", "io", "train", "saved_model", "summary", "plot", "core", "module", "autodiff", "graph")
+DOCUMENTED = ("layers", "losses", "metrics", "optim", "data", "io", "train", "saved_model", "serving", "summary", "plot", "core", "module", "autodiff", "graph")
 CLASS = re.compile(r"(?:class|struct)(?: TANDEM_API)?(?: \[\[nodiscard\]\])? (\w+)(?: final)?(?: :.*)? \{")
 SKIPPED = re.compile(r"^(friend|using|static constexpr|TANDEM_|virtual ~|~|static_assert)|= (delete|default);|\boperator=\(")
 

@@ -24,6 +24,7 @@
 #include "tandem/serving/json_write.inl"
 #include "tandem/serving/manager.inl"
 #include "tandem/serving/metrics.inl"
+#include "tandem/serving/page.inl"
 #include "tandem/serving/predict_proto.inl"
 #include "tandem/serving/rest.inl"
 #include "tandem/serving/rest_json.inl"

@@ -5,6 +5,7 @@
 
 #include "tandem/serving/guard.hpp"
 #include "tandem/serving/http_server.hpp"
+#include "tandem/serving/page.hpp"
 #include "tandem/serving/rest.hpp"
 #include "tandem/serving/server.hpp"
 
@@ -12,7 +13,7 @@ namespace TANDEM_NS::serving {
 
 namespace impl {
 
-// The REST protocols, for those who are let in.
+// The REST protocols and the web page, for those who are let in.
 class Door final : public HttpHandler {
  public:
   Door(const Options& options, Engine& engine)
@@ -25,15 +26,30 @@ class Door final : public HttpHandler {
   HttpAnswer handle(const HttpRequest& request) override {
     // Who watches whether the server runs needs no token.
     const bool is_health = request.target.starts_with("/v2/health/");
-    if (is_health || request.method == "OPTIONS" || guard_.lets_in(request.header("authorization")))
-      return rest_.handle(request);
+    if (!is_health && request.method != "OPTIONS" && !guard_.lets_in(request.header("authorization"))) return refused();
+    if (request.method == "GET") {
+      if (const PageFile* const file = page_file(request.target)) return page_answer(file->type, std::string(file->text));
+      if (request.target == "/models.json") return page_answer("application/json", models_json(engine_));
+    }
+    return rest_.handle(request);
+  }
+
+ private:
+  HttpAnswer refused() {
     engine_.count_rejected("auth");
     return {401,
             {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
             "{\"error\": \"the request needs a header Authorization: Bearer TOKEN with a valid token\"}"};
   }
+  static HttpAnswer page_answer(std::string_view type, std::string body) {
+    return {200,
+            {{"Content-Type", std::string(type)},
+             {"Content-Security-Policy", page_policy},
+             {"X-Content-Type-Options", "nosniff"},
+             {"Cache-Control", "no-store"}},
+            std::move(body)};
+  }
 
- private:
   const Guard guard_;
   Engine& engine_;
   Rest rest_;
