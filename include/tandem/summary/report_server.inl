@@ -43,6 +43,7 @@ class Connection {
     return r;
   }
   void write(std::string_view text) {
+    end_ = in_5_seconds();  // the page may have taken long
     while (!text.empty() && wait(POLLOUT)) {
       const ssize_t n = ::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);
       if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
@@ -72,7 +73,10 @@ class Connection {
   }
   const io::detail::Descriptor socket_;
   const int stop_;
-  const std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  static std::chrono::steady_clock::time_point in_5_seconds() {
+    return std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  }
+  std::chrono::steady_clock::time_point end_ = in_5_seconds();
 };
 
 TANDEM_INLINE std::string answer(const std::string& status, const std::string& page, const std::string& more = {}) {
@@ -146,8 +150,8 @@ TANDEM_INLINE void ReportServer::State::serve() const {
     if (fds[1].revents != 0) return;
     const int client = ::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (client < 0) {
-      // Without a descriptor that is free the socket stays ready: not at once again.
-      if (errno == EMFILE || errno == ENFILE) ::poll(&fds[1], 1, 100);
+      // Without a descriptor or memory that is free the socket stays ready: not at once again.
+      if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED) ::poll(&fds[1], 1, 100);
       continue;
     }
     try {

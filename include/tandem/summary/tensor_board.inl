@@ -1,5 +1,7 @@
 // Definitions of summary/tensor_board.hpp.
 #pragma once
+#include <utility>
+
 #include "tandem/base/error.hpp"
 #include "tandem/io/file.hpp"
 #include "tandem/summary/tensor_board.hpp"
@@ -72,7 +74,7 @@ TANDEM_INLINE void TensorBoard::on_end(train::Run&) {
   profiler_.reset();
   if (run_) run_->hparams_end(Status::success);
   for (auto* w : {&train_, &validation_, &run_})
-    if (*w) (*w)->close();
+    if (auto writer = std::exchange(*w, {})) writer->close();
 }
 
 }  // namespace TANDEM_NS::summary

@@ -111,14 +111,15 @@ class Batches {
   }
   /// The data set that a function returns, TensorFlow's input_fn. It is called once, here.
   template <std::invocable F>
-    requires detail::is_dataset<std::invoke_result_t<const F&>> Batches(const F& input_fn) : Batches(input_fn()) {}
-    explicit operator bool() const { return source_ != nullptr; }
-    /// The number of batches of an epoch, data::infinite_cardinality or data::unknown_cardinality.
-    i64 cardinality() const { return source_->cardinality(); }
-    std::unique_ptr<detail::BatchCursor> open(data::Position from) const { return source_->open(from); }
+    requires(detail::is_dataset<std::invoke_result_t<const F&>>)
+  Batches(const F& input_fn) : Batches(input_fn()) {}
+  explicit operator bool() const { return source_ != nullptr; }
+  /// The number of batches of an epoch, data::infinite_cardinality or data::unknown_cardinality.
+  i64 cardinality() const { return source_->cardinality(); }
+  std::unique_ptr<detail::BatchCursor> open(data::Position from) const { return source_->open(from); }
 
-   private:
-    std::shared_ptr<const detail::BatchSource> source_;
+ private:
+  std::shared_ptr<const detail::BatchSource> source_;
 };
 
 }  // namespace TANDEM_NS::train

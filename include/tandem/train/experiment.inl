@@ -14,6 +14,10 @@ TANDEM_INLINE ExperimentResult run(Experiment& e, const ExperimentOptions& optio
     errors::raise<errors::InvalidArgumentError>("run", "there is no schedule " +
                                                            tandem::detail::escaped_text(schedule) +
                                                            "; there are: train, evaluate, train_and_evaluate");
+  if ((trains && !e.train_data) || (evaluates && !e.eval_data))
+    errors::raise<errors::InvalidArgumentError>("run", "the schedule " + tandem::detail::escaped_text(schedule) +
+                                                           " needs " +
+                                                           (trains && !e.train_data ? "train_data" : "eval_data"));
   ExperimentResult r;
   if (trains) {
     FitOptions fit = e.options;

@@ -1,6 +1,7 @@
 // Definitions of train/hparams.hpp. Not here: values as text (hparams_text.inl).
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tandem/base/error.hpp"
@@ -56,6 +57,16 @@ bool read_json(const nlohmann::json& json, T& to) {
   }
   to = json.get<T>();
   return true;
+}
+TANDEM_INLINE bool is_finite(const HParamValue& v) {
+  if (const double* const x = std::get_if<double>(&v.value)) return std::isfinite(*x);
+  const auto* const list = std::get_if<std::vector<double>>(&v.value);
+  return !list || std::all_of(list->begin(), list->end(), [](double x) { return std::isfinite(x); });
+}
+// A value of a JSON file for errors; of others than numbers and texts only what it is, since they may be deep.
+TANDEM_INLINE std::string shown(const nlohmann::json& j) {
+  if (!j.is_primitive()) return std::string("an ") + j.type_name();
+  return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace impl
@@ -132,8 +143,8 @@ TANDEM_INLINE HParams& HParams::load(const std::string& path) {
     HParam& p = next.find(name);
     const bool fits = std::visit([&j = json](auto& to) { return impl::read_json(j, to); }, p.value.value);
     if (!fits)
-      impl::refuse_hparam(p.name + " is " + impl::kind_of(p.value) + ", not " +
-                          json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + " (in " + path + ")");
+      impl::refuse_hparam(p.name + " is " + impl::kind_of(p.value) + ", not " + impl::shown(json) + " (in " + path +
+                          ")");
   }
   return *this = std::move(next);
 }
@@ -143,6 +154,8 @@ TANDEM_INLINE void HParams::save(const std::string& path) const {
     if (!tandem::detail::is_utf8(to_string(p.value)))
       impl::refuse_hparam(p.name + " is " + tandem::detail::escaped_text(to_string(p.value)) +
                           ", which is not UTF-8, as JSON requires");
+    if (!impl::is_finite(p.value))
+      impl::refuse_hparam(p.name + " is " + to_string(p.value) + ", which JSON does not have");
     std::visit([&](const auto& x) { all[p.name] = x; }, p.value.value);
   }
   io::write_file(path, all.dump(2) + "\n");

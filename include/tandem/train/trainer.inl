@@ -1,6 +1,7 @@
 // Definitions of train/trainer.hpp: the loops. Not here: what they do with a batch (steps.inl).
 #pragma once
 #include <algorithm>
+#include <limits>
 
 #include "tandem/base/error.hpp"
 #include "tandem/data/dataset_sources.hpp"
@@ -220,7 +221,8 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
   i64 steps_in_all = run.steps_per_epoch_ > 0 ? run.steps_per_epoch_ * run.epochs_ : 0;
   const FitOptions& o = fit.options;
   if (o.steps > 0 || o.max_steps > 0) {
-    fit.last_step = o.steps > 0 ? step + o.steps : o.max_steps;
+    constexpr i64 most = std::numeric_limits<i64>::max() / 2;  // without a limit, as nobody sees its end
+    fit.last_step = std::min(o.steps > 0 ? step + std::min(o.steps, most) : o.max_steps, most);
     const i64 left = std::max<i64>(fit.last_step - step, 0), epoch = std::max<i64>(run.steps_per_epoch_, 1);
     run.epochs_ = run.epoch_ + (run.step_in_epoch_ + left + epoch - 1) / epoch;
     steps_in_all = fit.steps + left;
@@ -313,7 +315,10 @@ TANDEM_INLINE Values TrainerState::evaluate(const Batches& data, Progress* progr
   check_validation(data);
   const detail::ModelSteps& model = model_for("evaluate");
   // A callback may evaluate in the middle of an epoch, whose means are kept.
-  if (Batch first; std::exchange(is_restored, false) && data.open({})->next(first)) model.build_averages(first);
+  if (Batch first; is_restored && data.open({})->next(first)) {
+    model.build_averages(first);
+    is_restored = false;
+  }
   const detail::KeptValues kept(model.measures());
   steps->reset();
   Values r;

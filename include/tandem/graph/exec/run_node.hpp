@@ -24,9 +24,10 @@ TANDEM_LAZY [[gnu::cold, gnu::noinline]] inline void profile_node(const Graph& g
   for (int k = 0; k < n.outputs; ++k) out.push(&g.spec(n.first_out + k));
   profile_op({"step", n.op->name, n.name.c_str(), n.where, {in.begin(), in.size()}, {out.begin(), out.size()}}, start);
 }
-/// Raises before a node if the thread that called, whose innermost scope this is, does not want the call to go on.
+/// Raises before a node if the thread that called, whose innermost scope this is, does not want the call to go on. Not
+/// before an assignment, which takes no time: its value may be in the Variable's buffer already (Plan::overwrites).
 TANDEM_LAZY [[gnu::noinline]] inline void check_limits(const CallScope& limits, const Graph& g, const Node& n) {
-  if (!limits.ends()) return;
+  if (!limits.ends() || n.op == &assign_variable_op) return;
   const std::string line = line_text(n.where);
   limits.check(g.name.c_str(), "before node '" + n.name + "' (" + n.op->name + ")" + (line.empty() ? "" : " at ") +
                                    line + ", " + std::to_string(&n - g.nodes.data()) + " of " +
