@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "tests/saved_model/models.hpp"
+#include "tests/support/small_files.hpp"
 
 namespace saved_model_test {
 
@@ -172,6 +173,21 @@ TEST_CASE("saved model: an existing version is not replaced unless asked for, an
   CHECK(testing::names_in(folder / "m") == Names{"1", "2"});
   std::filesystem::create_directory(folder / "m/3");
   CHECK_THROWS_AS(HalfPlusTwo().save(folder / "m/3"), errors::AlreadyExistsError);
+}
+
+TEST_CASE("saved model: a full disk leaves nothing, and says so") {
+  const testing::TemporaryFolder folder;
+  const Variable w(zeros({50'000}));
+  const auto f = function([&](const Tensor& x) { return x + w; });
+  const saved_model::Signatures model{{"f", saved_model::predict(f, {{"x", {{50'000}, float32}}})}};
+  {
+    const testing::SmallFiles limit(100'000);
+    CHECK_THROWS_AS(saved_model::save(folder / "m/1", model), errors::ResourceExhaustedError);
+    CHECK(testing::names_in(folder / "m").empty());
+  }
+  saved_model::save(folder / "m/1", model);
+  CHECK(saved_model::load(folder / "m/1").bytes() == 200'000);
+  CHECK(testing::names_in(folder / "m") == Names{"1"});
 }
 
 TEST_CASE("saved model: of threads that save one version, one succeeds") {
