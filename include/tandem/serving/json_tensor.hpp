@@ -31,6 +31,7 @@ class JsonTensor {
  private:
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void fail_element(const std::string& what) const;
+  [[noreturn]] void fail_number(std::string_view s) const;
   std::string position() const;
   std::string expected() const;
   void begin_list();
