@@ -11,7 +11,6 @@
 
 #include "examples/support/arguments.hpp"
 #include "examples/support/help_text.hpp"
-#include "examples/support/interrupt.hpp"
 
 namespace program {
 

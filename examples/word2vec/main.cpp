@@ -7,16 +7,16 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 
 #include <tandem/io.hpp>
+#include <tandem/train.hpp>
 
 #include "examples/support/arguments.hpp"
 #include "examples/support/data_name.hpp"
 #include "examples/support/program.hpp"
-#include "examples/support/progress.hpp"
-#include "examples/support/save_path.hpp"
-#include "examples/support/saved_run.hpp"
+#include "examples/support/training.hpp"
 #include "examples/support/utf8.hpp"
 #include "files.hpp"
 #include "trainer.hpp"
@@ -113,7 +113,7 @@ void add_options(CLI::App& app, Options& o) {
 // What a run that goes on must agree with.
 tandem::train::Metadata settings(const Options& o, const TextFiles& corpus, const Vocabulary& v) {
   return {{"program", "word2vec"},
-          {"text", data_setting(o.corpus, corpus.hash())},
+          {"text", fmt::format("{:016x}", corpus.hash())},
           {"vocabulary", std::to_string(v.checksum())},
           {"model", o.model.model},
           {"loss", o.model.loss},
@@ -124,10 +124,10 @@ tandem::train::Metadata settings(const Options& o, const TextFiles& corpus, cons
           {"batch", std::to_string(o.model.batch)},
           {"samples", std::to_string(o.model.samples)},
           {"seed", std::to_string(o.train.seed)},
-          {"sample", number_setting(o.train.sample)},
-          {"held out", number_setting(o.train.held_out)},
-          {"learning rate", o.train.learning_rate > 0 ? number_setting(o.train.learning_rate) : "default"},
-          {"momentum", o.train.momentum >= 0 ? number_setting(o.train.momentum) : "default"},
+          {"sample", training::setting(o.train.sample)},
+          {"held out", training::setting(o.train.held_out)},
+          {"learning rate", o.train.learning_rate > 0 ? training::setting(o.train.learning_rate) : "default"},
+          {"momentum", o.train.momentum >= 0 ? training::setting(o.train.momentum) : "default"},
           {"min count", std::to_string(o.vocabulary.min_count)},
           {"words", o.vocabulary.max_words ? std::to_string(o.vocabulary.max_words) : "all"},
           {"lines", o.train.lines ? "ended" : "joined"}};
@@ -152,9 +152,8 @@ class Pace {
                        double(trained_) / seconds_);
   }
   bool has_rates() const { return seconds_ > 0; }
-  std::string report(const Trainer& t, const Options& o) const {
-    return fmt::format("epoch {}/{}  loss {:.4f}  {:.0f} words/s  rate {:.5f}", std::min(t.epoch() + 1, o.train.epochs),
-                       o.train.epochs, loss_, double(words_) / seconds_, t.learning_rate());
+  tandem::train::Figures figures(const Trainer& t, const Options& o) const {
+    return {{"epoch", double(std::min(t.epoch() + 1, o.train.epochs))}, {"loss", loss_}, {"rate", t.learning_rate()}};
   }
 
  private:
@@ -162,26 +161,36 @@ class Pace {
   double seconds_ = 0, loss_ = 0, first_ = 0, last_ = 0;
 };
 
-void train_chunks(const Options& o, Trainer& trainer, Pace& pace, const SavedRun& run) {
+// Trains until all is read, the time is up, or Ctrl-C; returns the exit status.
+//   total  words of the text
+int train_chunks(const Options& o, std::int64_t total, Trainer& trainer, Pace& pace,
+                 tandem::train::CheckpointManager& manager) {
   using Clock = std::chrono::steady_clock;
-  const interrupt::Watch watch;
-  Progress progress;
+  tandem::train::Interrupt interrupt;
+  tandem::train::ProgressOptions words = training::progress();
+  words.unit = "word";
+  const auto all = static_cast<double>(o.train.epochs * total);  // unless the time is up before
+  tandem::train::Progress progress(o.train.epochs * total, words);
   Clock::time_point saved = Clock::now();
-  while (!trainer.is_done() && !interrupt::received) {
+  const auto save = [&] {
+    trainer.save_state();
+    manager.save(trainer.steps());
+    saved = Clock::now();
+  };
+  while (!trainer.is_done() && !interrupt.requested()) {
     const double before = trainer.seconds();
     const Trainer::Progress p = trainer.train_chunk();
     pace.add(p, trainer.seconds() - before);
-    progress.show(trainer.share(), pace.report(trainer, o), trainer.is_done());
+    progress.step(std::int64_t(std::min(trainer.share(), 1.) * all), [&] { return pace.figures(trainer, o); });
     const bool due = std::chrono::duration<double>(Clock::now() - saved).count() >= o.checkpoint_every;
-    if (due && !trainer.is_done()) {
-      trainer.save_state();
-      run.save();
-      progress.end();
-      fmt::print("checkpoint after {}: loss {:.4f}, held out {:.4f}\n", clock_text(trainer.seconds()), pace.loss(),
-                 trainer.held_out_loss());
-      saved = Clock::now();
+    if ((due && !trainer.is_done()) || interrupt.save_requested()) {
+      save();
+      progress.print(fmt::format("checkpoint after {:.0f} s: loss {:.4f}, held out {:.4f}", trainer.seconds(),
+                                 pace.loss(), trainer.held_out_loss()));
     }
   }
+  save();
+  return interrupt.exit_status();
 }
 
 void print(const std::string& what, const std::vector<Vectors::Neighbour>& words) {
@@ -201,12 +210,12 @@ std::vector<std::string> telling_words(const Vocabulary& v, std::size_t count) {
   return r;
 }
 
-// The vocabulary in the folder if a checkpoint is next to it, otherwise that of the corpus.
+// The vocabulary in the folder if it is that of a run, otherwise that of the corpus.
 Vocabulary vocabulary_of(const Options& o, const TextFiles& corpus, bool resumed) {
   if (resumed) return Vocabulary::load(o.file("vocabulary.txt"));
   WordReader reader(corpus);
   Vocabulary v = Vocabulary::of(reader, o.vocabulary);
-  save_path::make_folder(o.output);
+  tandem::io::ensure_directory(o.output);
   v.save(o.file("vocabulary.txt"));
   std::int64_t repaired = 0;
   for (std::int64_t i = 1; i < v.size(); ++i) repaired += v.word(i).find(utf8::replacement) != std::string::npos;
@@ -217,34 +226,33 @@ Vocabulary vocabulary_of(const Options& o, const TextFiles& corpus, bool resumed
 }
 
 int train_vectors(const Options& o) {
-  save_path::check_new_folder(o.output);
   const TextFiles corpus(o.corpus);
-  const std::string checkpoint = o.file("checkpoint.safetensors");
-  const Vocabulary vocabulary = vocabulary_of(o, corpus, std::filesystem::exists(checkpoint));
+  const Vocabulary vocabulary = vocabulary_of(o, corpus, std::filesystem::exists(o.file("run.json")));
+  const tandem::train::RunDirectory run(o.output, settings(o, corpus, vocabulary));
   tandem::random::set_seed(o.train.seed);  // the initial vectors
   Trainer trainer(corpus, vocabulary, o.model, o.train);
-  const SavedRun run(checkpoint, settings(o, corpus, vocabulary), trainer.checkpoint(),
-                     "name another folder with --output");
-  if (run.resumed()) trainer.load_state();
+  tandem::train::CheckpointManager manager(trainer.checkpoint(), run.checkpoints(), {.max_to_keep = 2});
+  if (const auto restored = manager.restore_or_initialize()) {
+    trainer.load_state();
+    fmt::print("going on from {}\n", restored.path);
+  }
   fmt::print("{} words, {} in the vocabulary ({:.1f} % of the text); {}, {}, {} wide; writing to {}\n",
              vocabulary.total(), vocabulary.size(),
              100 - 100 * static_cast<double>(vocabulary.count(0)) / static_cast<double>(vocabulary.total()),
              o.model.model, o.model.loss, o.model.size, o.output);
   Pace pace;
-  train_chunks(o, trainer, pace, run);
-  trainer.save_state();
-  run.save();
+  const int status = train_chunks(o, vocabulary.total(), trainer, pace, manager);
   const tandem::Tensor table = trainer.model().embeddings();
   const Vectors vectors(vocabulary, table);
   write_vectors(o.output, vocabulary, table.cpu());
   write_picture(o.file("words.svg"), vocabulary, vectors, o.picture);
-  fmt::print("{} after {}, epoch {}: ", interrupt::received ? "interrupted" : "trained", clock_text(trainer.seconds()),
+  fmt::print("{} after {:.0f} s, epoch {}: ", status ? "interrupted" : "trained", trainer.seconds(),
              std::min(trainer.epoch() + 1, o.train.epochs));
   if (pace.has_rates()) fmt::print("{}, loss {:.4f}, ", pace.rates(), pace.loss());
   fmt::print("held out {:.4f}\n", trainer.held_out_loss());
   if (pace.has_rates()) pace.print_change();
   fmt::print("{}: embeddings.npy, vocabulary.txt, vectors.txt, vectors.tsv, metadata.tsv, words.svg\n", o.output);
-  if (interrupt::received) return 130;
+  if (status) return status;
   for (const std::string& word : telling_words(vocabulary, 8)) print(word, vectors.nearest(word, o.neighbours));
   return 0;
 }

@@ -52,6 +52,7 @@ class Trainer {
 
   const Word2Vec& model() const { return model_; }
   std::int64_t epoch() const { return state_.epoch; }
+  std::int64_t steps() const { return optimizer_.iterations().item<std::int64_t>(); }
   double seconds() const { return seconds_.item<double>(); }
   double learning_rate() const { return optimizer_.learning_rate().item<float>(); }
   /// The whole state; for one that save_state() has prepared, and before load_state().

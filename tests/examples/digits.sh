@@ -36,16 +36,3 @@ PY
   fails_with 2 "'x' is not a whole number of at least 0" "$program" --seed x
   fails_with 2 'nonsense' "$program" --nonsense
 }
-# interrupted COMMAND...: Ctrl-C during training saves, and the status is 130.
-interrupted() {
-  python3 - "$@" <<'PY' || fail "an interrupted run of $*"
-import signal, subprocess, sys
-p = subprocess.Popen(sys.argv[1:] + ["--checkpoint", "stopped"], stdout=subprocess.PIPE, text=True)
-for line in p.stdout:
-    if line.startswith(("epoch ", "step ", "[")): break  # the report of a step or an epoch: it is training
-p.send_signal(signal.SIGINT)
-out = p.communicate()[0]
-assert p.returncode == 130 and "interrupted" in out, (p.returncode, out)
-PY
-  [ -s stopped ] || fail "no checkpoint after an interrupt of $*"
-}

@@ -85,12 +85,6 @@ narrow_help() {
   "$program" "$@" --help >out 2>&1 || fail "no help of $*"
   awk 'length > 80' out | grep . >wide && { fail "$*: --help is wide:"; cat wide; }
 }
-# bad_folder COMMAND...: a checkpoint that could not be saved is noticed before training begins.
-bad_folder() {
-  fails_with 1 'cannot save to nowhere/.*: there is no folder nowhere' begins "$@" --checkpoint nowhere/model
-  mkdir -p folder
-  fails_with 1 'cannot save to folder: it is a folder' begins "$@" --checkpoint folder
-}
 # bad_run ARGUMENTS...: a folder that a run cannot have, and one of a run with another seed.
 bad_run() {
   : >wall
@@ -158,32 +152,6 @@ while saved() == before:
     time.sleep(.001)
 p.kill()
 assert p.wait() == -9, "it ended before it was killed"
-PY
-}
-# same_tensors A B [NAME]: two checkpoints have the same tensors, but for that name.
-same_tensors() {
-  python3 - "$@" <<'PY'
-import json, struct, sys
-def tensors(file):
-    data = open(file, "rb").read()
-    size = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:8 + size])
-    return {name: (t["dtype"], t["shape"], data[8 + size:][slice(*t["data_offsets"])])
-            for name, t in header.items() if name not in ("__metadata__", *sys.argv[3:])}
-a, b = map(tensors, sys.argv[1:3])
-sys.exit(f"the checkpoints differ: {[n for n in a.keys() | b.keys() if a.get(n) != b.get(n)]}" if a != b else 0)
-PY
-}
-# stops_at_interrupt ARGUMENTS...: Ctrl-C after the first report of a step ends the program: status 130.
-stops_at_interrupt() {
-  python3 - "$program" "$@" <<'PY' || fail "an interrupted run of $*"
-import signal, subprocess, sys
-p = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True)
-for line in p.stdout:
-    if "step " in line: break
-p.send_signal(signal.SIGINT)
-out = p.communicate()[0]
-assert p.returncode == 130 and "interrupted" in out, (p.returncode, out)
 PY
 }
 # The exit status 77 means that a part was skipped (cmake/Examples.cmake).

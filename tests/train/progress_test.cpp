@@ -92,6 +92,17 @@ TEST_CASE("the line never wraps") {
   }
 }
 
+TEST_CASE("what is counted has a name") {
+  for (const auto& [seconds_each, rate] : {std::pair(0.5, "2 words/s"), std::pair(4., "4 s/word")}) {
+    Lines lines;
+    train::ProgressOptions options = lines.options(ProgressMode::terminal);
+    options.unit = "word";
+    Progress progress(1000, options);
+    for (i64 word = 0; word < 5; ++word) progress.step(word), seconds += seconds_each;
+    CHECK(lines.screen().rows[0].find(rate) != std::string::npos);
+  }
+}
+
 TEST_CASE("the time that is left goes by the slower of the present rate and the average") {
   const auto left = [](double early, double late) {
     Lines lines;

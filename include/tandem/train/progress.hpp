@@ -20,6 +20,7 @@ struct ProgressOptions {
   ProgressMode mode = ProgressMode::automatic;
   std::ostream* output = nullptr;  ///< default: stderr
   int columns = 0;                 ///< the width of the terminal; default: asked for at each line
+  const char* unit = "step";       ///< what is counted: "word" for words/s
   double (*clock)() = nullptr;     ///< seconds since 1970; default: the system's clocks
 };
 

@@ -31,11 +31,11 @@ TANDEM_INLINE std::string clock_text(double seconds) {
   return text;
 }
 // "52134 steps/s", "52.1 steps/s", "1.25 s/step".
-TANDEM_INLINE std::string rate_text(double rate) {
+TANDEM_INLINE std::string rate_text(double rate, const std::string& unit) {
   const double x = rate >= 1 ? rate : 1 / rate;
   const std::string number =
       x < 1000 ? tandem::detail::rounded_text(x, 3) : std::to_string(static_cast<long long>(std::min(x, 1e18)));
-  return number + (rate >= 1 ? " steps/s" : " s/step");
+  return number + (rate >= 1 ? " " + unit + "s/s" : " s/" + unit);
 }
 TANDEM_INLINE std::string time_stamp(double seconds) {
   const auto t = static_cast<std::time_t>(seconds);
@@ -116,7 +116,7 @@ TANDEM_INLINE void Progress::measure(double now) {
 TANDEM_INLINE std::string Progress::line() const {
   std::string r = std::to_string(done_) + (steps_ > 0 ? "/" + std::to_string(steps_) : "");
   if (rate_ > 0) {
-    r += "  " + impl::rate_text(rate_);
+    r += "  " + impl::rate_text(rate_, options_.unit);
     const double average = static_cast<double>(done_ - begun_) / std::max(measured_at_ - begin_, 1e-9);
     if (steps_ > done_)
       r += "  " + impl::clock_text(static_cast<double>(steps_ - done_) / std::min(rate_, average)) + " left";
