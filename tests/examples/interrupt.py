@@ -24,6 +24,8 @@ ARGUMENTS = {
     "image_classifier": [EPOCHS],
     "time_series": [EPOCHS],
     "vae": [EPOCHS],
+    "gan": [EPOCHS],
+    "fine_tune": [EPOCHS],
     "softmax_regression": [["--steps", FOREVER], ["--splits", FOREVER]],
     "transformer_lm": [["--data", "corpus.txt", *EPOCHS]],
     "char_rnn": [["train", *SMALL, *EPOCHS, "--patience", FOREVER], ["sample", "--run", "model", "--characters", FOREVER]],
