@@ -58,6 +58,37 @@ Tensor stretches(const Tensor& series, i64 length) {
 // What a forecast is off by, on average, so many rows ahead: [period].
 Tensor errors(const Tensor& forecast, const Tensor& truth) { return reduce_mean(abs(forecast - truth), 0); }
 
+// Prints and draws forecasts [n, period] of the rows of a series that were held out, beside naive ones.
+void compare(const Tensor& series, const Tensor& forecast, const Options& o) {
+  const i64 past = o.history * o.period, length = past + o.period;
+  const Tensor all = stretches(series, length), truth = all(Ellipsis, Slice(past, none));
+  const auto before = [&](i64 periods) {
+    return all(Ellipsis, Slice(past - periods * o.period, length - periods * o.period));
+  };
+  const i64 week = std::min<i64>(o.history, 7);
+  const std::string as_before = fmt::format("{} periods before", week);
+  const Tensor error = errors(forecast, truth), daily = errors(before(1), truth), weekly = errors(before(week), truth);
+  const i64 shown = std::min<i64>(7, truth.shape()[0] / o.period);  // periods, one forecast after the other
+  const auto one_after_another = [&](const Tensor& t) {
+    return reshape(t(Slice(0, shown * o.period, o.period)), {-1});
+  };
+  plot::beside(
+      {plot::lines({{"truth", one_after_another(truth)},
+                    {"forecast", one_after_another(forecast)},
+                    {as_before, one_after_another(before(week)), {}, true}},
+                   {.title = fmt::format("Held out: forecasts of {} rows each, one after the other", o.period),
+                    .x_label = "row",
+                    .width = 900}),
+       plot::lines(
+           {{"network", error}, {"one period before", daily}, {as_before, weekly}},
+           {.title = "Mean error by how far ahead", .x_label = "rows ahead", .y_min = 0, .width = 900, .height = 260})},
+      {.title = "Forecasts of a series", .columns = 1, .width = 900})
+      .save(o.picture);
+  const auto number = [](const Tensor& t) { return reduce_mean(t).item<float>(); };
+  fmt::print("{} held-out forecasts: off by {:.3f} on average; one period before: {:.3f}, {}: {:.3f}; drawn in {}\n",
+             truth.shape()[0], number(error), number(daily), as_before, number(weekly), o.picture);
+}
+
 int learn(const Options& o) {
   const Tensor series = read_series(o);
   const i64 past = o.history * o.period, length = past + o.period, n = series.size(), known = n - n / 5;
@@ -90,33 +121,7 @@ int learn(const Options& o) {
   const train::History run = trainer.fit(batches, training::fit_options(o, settings, {.validation_data = held_out}));
   if (run.exit_status) return training::interrupted(run, o.run);
 
-  const Tensor all = stretches(series(Slice(known, none)), length), truth = all(Ellipsis, Slice(past, none));
-  const Tensor forecast = trainer.predict(held_out) * scale + mean;
-  const auto before = [&](i64 periods) {
-    return all(Ellipsis, Slice(past - periods * o.period, length - periods * o.period));
-  };
-  const i64 week = std::min<i64>(o.history, 7);
-  const std::string as_before = fmt::format("{} periods before", week);
-  const Tensor error = errors(forecast, truth), daily = errors(before(1), truth), weekly = errors(before(week), truth);
-  const i64 shown = std::min<i64>(7, truth.shape()[0] / o.period);  // periods, one forecast after the other
-  const auto one_after_another = [&](const Tensor& t) {
-    return reshape(t(Slice(0, shown * o.period, o.period)), {-1});
-  };
-  plot::beside(
-      {plot::lines({{"truth", one_after_another(truth)},
-                    {"forecast", one_after_another(forecast)},
-                    {as_before, one_after_another(before(week)), {}, true}},
-                   {.title = fmt::format("Held out: forecasts of {} rows each, one after the other", o.period),
-                    .x_label = "row",
-                    .width = 900}),
-       plot::lines(
-           {{"network", error}, {"one period before", daily}, {as_before, weekly}},
-           {.title = "Mean error by how far ahead", .x_label = "rows ahead", .y_min = 0, .width = 900, .height = 260})},
-      {.title = "Forecasts of a series", .columns = 1, .width = 900})
-      .save(o.picture);
-  const auto number = [](const Tensor& t) { return reduce_mean(t).item<float>(); };
-  fmt::print("{} held-out forecasts: off by {:.3f} on average; one period before: {:.3f}, {}: {:.3f}; drawn in {}\n",
-             truth.shape()[0], number(error), number(daily), as_before, number(weekly), o.picture);
+  compare(series(Slice(known, none)), trainer.predict(held_out) * scale + mean, o);
   return 0;
 }
 
