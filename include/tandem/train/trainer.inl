@@ -7,6 +7,7 @@
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/ops/tensor.hpp"
 #include "tandem/train/callbacks.hpp"
+#include "tandem/train/feed.hpp"
 #include "tandem/train/run_keeper.hpp"
 #include "tandem/train/steps.hpp"
 #include "tandem/train/trainer.hpp"
@@ -28,7 +29,6 @@ struct TrainerState {
   bool is_restored = false;  // and the averages of the checkpoint may not have been made yet
 
  private:
-  class Feed;
   struct Fit;  // what a call of fit() uses
   void begin(Fit& fit);
   bool train_epoch(Fit& fit);
@@ -82,50 +82,6 @@ inline Batches batches_of(const Tensor& x, const Tensor& y, i64 batch_size, bool
 }
 }  // namespace impl
 
-// The batches of the epochs of a training: each an epoch of the data set, or so many steps, wherever these end in it.
-class TrainerState::Feed {
- public:
-  Feed(const Batches& data, i64 steps_per_epoch, i64 first_epoch)
-      : data_(data), steps_(steps_per_epoch), next_{first_epoch, 0} {
-    if (data.cardinality() == data::infinite_cardinality && steps_per_epoch == 0)
-      errors::raise<errors::InvalidArgumentError>("fit",
-                                                  "the data set has no end: say how long an epoch is with "
-                                                  ".steps_per_epoch, or take() so many batches");
-  }
-  i64 steps_per_epoch() const { return steps_ > 0 ? steps_ : data_.cardinality() >= 0 ? data_.cardinality() : i64{-1}; }
-  /// Reads a batch, of the next epoch of the data set if the present one is over and an epoch of training is not.
-  bool next(Batch& batch, i64 step_in_epoch) {
-    if (steps_ > 0 && step_in_epoch >= steps_) return false;
-    if (!cursor_) cursor_ = data_.open(next_);
-    if (cursor_->next(batch)) {
-      next_ = cursor_->position();
-      return true;
-    }
-    if (next_.index == 0) errors::raise<errors::InvalidArgumentError>("fit", "the data set is empty");
-    next_ = {next_.epoch + 1, 0};
-    cursor_.reset();
-    return steps_ > 0 && next(batch, step_in_epoch);
-  }
-  /// The first batch, to make the Variables for.
-  Batch peek() const {
-    Batch batch;
-    if (!data_.open({next_.epoch, 0})->next(batch))
-      errors::raise<errors::InvalidArgumentError>("fit", "the data set is empty");
-    return batch;
-  }
-  data::Position position() const { return next_; }
-  void move_to(data::Position next) {
-    next_ = next;
-    cursor_.reset();
-  }
-
- private:
-  const Batches& data_;
-  const i64 steps_;
-  std::unique_ptr<detail::BatchCursor> cursor_;
-  data::Position next_;
-};
-
 TANDEM_INLINE const detail::ModelSteps& TrainerState::model_for(const char* function) const {
   if (model_steps) return *model_steps;
   errors::raise<errors::FailedPreconditionError>(function,
@@ -141,7 +97,7 @@ TANDEM_INLINE void TrainerState::check_validation(const Batches& data) const {
 struct TrainerState::Fit {
   const FitOptions& options;
   Run& run;
-  Feed feed;
+  detail::Feed feed;
   std::optional<detail::RunKeeper> keeper;
   std::optional<Progress> progress = {};
   i64 steps = 0;         // of the epochs of this run
@@ -162,7 +118,7 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   if (!data) errors::raise<errors::InvalidArgumentError>("fit", "there is no data set");
   if (options.validation_data) check_validation(options.validation_data);
   Run run;
-  Fit fit{options, run, Feed(data, options.steps_per_epoch, data_epoch), {}};
+  Fit fit{options, run, detail::Feed(data, options.steps_per_epoch, data_epoch), {}};
   steps->build(fit.feed.peek());
   run.epochs_ = options.epochs;
   run.step_ = step;
