@@ -21,15 +21,16 @@ namespace {
 
 struct Flags {
   serving::ModelConfig model{.name = "default", .base_path = ""};
-  std::string config_file, batching_file, swap = "availability";
+  std::string config_file, batching_file, swap = "availability", passed_over;
   int timeout_ms = 30000;
   i64 load_retry_micros = 10'000'000;
 };
 
 std::string read_file(const std::string& path) {
   std::ifstream in(path);
-  if (!in) throw errors::NotFoundError("model_server", "cannot read " + path);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::string text(std::istreambuf_iterator<char>(in), {});
+  if (!in.is_open() || in.bad() || text.empty()) throw errors::NotFoundError("model_server", "cannot read " + path);
+  return text;
 }
 std::vector<serving::ModelConfig> models_of(const Flags& f) {
   if (f.config_file.empty()) return {f.model};
@@ -75,6 +76,16 @@ void add_flags(CLI::App& app, Flags& f, serving::Options& o) {
   app.add_option("--threads", o.threads, "calls or batches that run at once; 0: one a core")->capture_default_str();
 }
 
+// Flags of tensorflow_model_server that say nothing here. Those that do, such as --ssl_config_file, are errors.
+constexpr const char* passed_over[] = {"--port",
+                                       "--num_load_threads",
+                                       "--num_unload_threads",
+                                       "--monitoring_config_file",
+                                       "--grpc_channel_arguments",
+                                       "--tensorflow_session_parallelism",
+                                       "--tensorflow_intra_op_parallelism",
+                                       "--tensorflow_inter_op_parallelism"};
+
 void serve(const Flags& f, serving::Options o) {
   serving::ShutdownSignals signals;
   o.models = models_of(f);
@@ -104,8 +115,11 @@ int main(int argc, char** argv) {
   serving::Options options;
   CLI::App app("model_server: serves saved models over REST (TensorFlow Serving's and the Open Inference Protocol)");
   add_flags(app, flags, options);
+  for (const char* flag : passed_over) app.add_option(flag, flags.passed_over, "passed over")->group("");
   try {
     app.parse(argc, argv);
+    for (const char* flag : passed_over)
+      if (app.count(flag)) fmt::print(stderr, "model_server: {} means nothing here and is passed over\n", flag);
     if (flags.config_file.empty() && flags.model.base_path.empty())
       throw errors::InvalidArgumentError("model_server", "give --model_base_path, or --model_config_file");
     serve(flags, options);

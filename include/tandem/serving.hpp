@@ -35,5 +35,6 @@
 #include "tandem/serving/tensor_proto.inl"
 #include "tandem/serving/text_proto.inl"
 #include "tandem/serving/warm_up.inl"
+#include "tandem/serving/workers.inl"
 #include "tandem/tandem.hpp"
 #endif

@@ -2,3 +2,4 @@
 #include "tandem/serving/http_server.inl"
 #include "tandem/serving/page.inl"
 #include "tandem/serving/server.inl"
+#include "tandem/serving/workers.inl"

@@ -83,6 +83,8 @@ TEST_CASE("batching: an error of one row is told to its request alone") {
   for (std::thread& c : clients) c.join();
   CHECK(right == 3);
   CHECK(refused == 1);
+  CHECK(metric(engine, "tandem_batch_rows_count{model=\"pick\"}") ==
+        3);  // together, which raised, then those that do not
 }
 
 std::string last_warning;
@@ -124,6 +126,60 @@ TEST_CASE("batching: who gives up leaves its batch, and a batch that all have le
   for (std::thread& c : clients) c.join();
   CHECK(late == 3);
   CHECK(ask(engine, "slow", {4}) == Floats{4});
+}
+
+TEST_CASE("batching: a request that gives up, also the one that leads, does not end those of others") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "slow/1");
+  Engine engine(batched(folder.path, "slow", {.max_batch_size = 3, .batch_timeout_micros = 100000}));
+  engine.settle();
+  for (int who = 0; who < 3; ++who) {
+    std::vector<std::thread> clients;
+    std::atomic<int> late{0}, right{0};
+    for (int k = 0; k < 3; ++k) {
+      clients.emplace_back([&, k] {
+        serving::Request r = request_for("slow", {60000});
+        if (k == who) r.call.deadline = Deadline::after(0.005);
+        const std::string error =
+            error_of([&] { right += engine.predict(r).outputs.at("y").to_vector<float>() == Floats{60000}; });
+        late += error.find("deadline") != error.npos;
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    for (std::thread& c : clients) c.join();
+    CHECK(right >= 2);
+    CHECK(right + late == 3);
+  }
+}
+
+TEST_CASE("batching: rows that a model drops are not taken from other requests") {
+  const testing::TemporaryFolder folder;
+  const auto f = function([](const Tensor& x) { return boolean_mask(x, x > -5.f); });
+  saved_model::save(folder / "drop/1",
+                    {{"serving_default", saved_model::predict(f, {{"x", {testing::any_rows, float32}}}, {"y"})}});
+  Engine engine(batched(folder.path, "drop", {.max_batch_size = 4, .batch_timeout_micros = 20000}));
+  engine.settle();
+  std::vector<std::thread> clients;
+  std::atomic<int> wrong{0};
+  for (int k = 0; k < 4; ++k)
+    clients.emplace_back([&, k] {
+      for (int i = 0; i < 10; ++i) {
+        const auto number = static_cast<float>(k);
+        wrong += ask(engine, "drop", {k % 2 ? -10.f : number}) != (k % 2 ? Floats{} : Floats{number});
+      }
+    });
+  for (std::thread& c : clients) c.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("batching: a request that has no time does not wait for others") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  Engine engine(batched(folder.path, "half", {.max_batch_size = 4, .batch_timeout_micros = 100'000'000}));
+  engine.settle();
+  serving::Request r = request_for("half", {2});
+  r.call.deadline = Deadline::after(0.1);
+  CHECK(engine.predict(r).outputs.at("y").to_vector<float>() == Floats{3});
 }
 
 TEST_CASE("batching: slots are given in turns by model") {

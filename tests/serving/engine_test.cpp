@@ -145,6 +145,54 @@ TEST_CASE("engine: policies and labels choose versions, and can be changed") {
   CHECK_THAT(error_of([&] { ask(engine, "half", {0}); }), ContainsSubstring("Latest(half)"));
   CHECK_THROWS_AS(engine.reload({config, config}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(engine.reload({{.name = "", .base_path = "x"}}), errors::InvalidArgumentError);
+  config.policy = {.num_versions = -1};
+  CHECK_THROWS_AS(engine.reload({config}), errors::InvalidArgumentError);
+}
+
+TEST_CASE("engine: what else is in a model's folder is passed over, and a version that was let go comes back") {
+  const testing::TemporaryFolder folder;
+  save_half(folder / "half/1", 1);
+  std::filesystem::create_symlink("7", folder / "half/7");  // a loop
+  folder.file("half/8", "not a folder");
+  Engine engine(options_for(folder.path));
+  engine.settle();
+  CHECK(states(engine, "half") == "1 AVAILABLE");
+  save_half(folder / "half/2", 2);
+  engine.settle();
+  CHECK(ask(engine, "half", {0}) == Floats{2});
+  std::filesystem::remove_all(folder / "half/2");  // back to the first
+  engine.settle();
+  engine.settle();
+  CHECK(ask(engine, "half", {0}) == Floats{1});
+  CHECK(states(engine, "half") == "1 AVAILABLE");
+}
+
+TEST_CASE("engine: warm-up that does not end does not keep the server from ending") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "slow/1", {testing::prediction_log("slow", {1e9f})});
+  const Engine engine({.models = {{.name = "slow", .base_path = folder / "slow"}}});
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
+TEST_CASE("engine: one model's requests do not keep those of another waiting") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "slow/1");
+  save_half(folder / "half/1");
+  Engine engine(
+      {.models = {{.name = "slow", .base_path = folder / "slow"}, {.name = "half", .base_path = folder / "half"}},
+       .threads = 1});
+  engine.settle();
+  std::atomic<int> answered{0};
+  std::vector<std::thread> flood;
+  for (int k = 0; k < 30; ++k)
+    flood.emplace_back([&] {
+      ask(engine, "slow", {3000});
+      ++answered;
+    });
+  while (testing::metric(engine, "tandem_in_flight") < 30 && answered == 0) std::this_thread::yield();
+  CHECK(ask(engine, "half", {2}) == Floats{3});
+  CHECK(answered < 30);  // at most the one that ran, and those that were over by then
+  for (std::thread& t : flood) t.join();
 }
 
 TEST_CASE("engine: no request fails and no answer mixes versions while they change") {
@@ -221,15 +269,17 @@ TEST_CASE("engine: deadlines and cancellation end requests that wait and that ru
   };
   CHECK_THAT(timed(0.05), ContainsSubstring("deadline"));
   const CancelToken token;
+  std::atomic<bool> is_cancelled{false};  // Catch2 does not take checks from several threads
   std::thread running([&] {
     serving::Request r = request_for("slow", {1e9f});
     r.call.cancel = token;
-    CHECK(error_of<errors::CancelledError>([&] { engine.predict(r); }) != "no error");
+    is_cancelled = error_of<errors::CancelledError>([&] { engine.predict(r); }) != "no error";
   });
   while (testing::metric(engine, "tandem_in_flight") < 1) std::this_thread::yield();
   CHECK_THAT(timed(0.05), ContainsSubstring("waited for its turn") || ContainsSubstring("deadline"));
   token.cancel();
   running.join();
+  CHECK(is_cancelled);
   CHECK(testing::metric(engine, "tandem_rejected_total{reason=\"deadline\"}") == 2);
   CHECK(testing::metric(engine, "tandem_rejected_total{reason=\"cancelled\"}") == 1);
   CHECK(ask(engine, "slow", {3}) == Floats{3});  // its slot is free again
@@ -242,26 +292,29 @@ TEST_CASE("engine: a full queue refuses at once, a drained server everything") {
   engine.settle();
   const CancelToken token;
   std::vector<std::thread> waiting;
+  std::atomic<int> cancelled{0};
   for (int k = 0; k < 2; ++k)
     waiting.emplace_back([&] {
       serving::Request r = request_for("slow", {1e9f});
       r.call.cancel = token;
-      CHECK(error_of<errors::CancelledError>([&] { engine.predict(r); }) != "no error");
+      cancelled += error_of<errors::CancelledError>([&] { engine.predict(r); }) != "no error";
     });
   while (testing::metric(engine, "tandem_queue_rows{model=\"slow\"}") < 2) std::this_thread::yield();
   CHECK_THAT(error_of<errors::ResourceExhaustedError>([&] { ask(engine, "slow", {1}); }),
              ContainsSubstring("queue of the model slow is full"));
   token.cancel();
   for (std::thread& t : waiting) t.join();
+  CHECK(cancelled == 2);
   CHECK(ask(engine, "slow", {1}) == Floats{1});
   engine.stop_being_ready();
   CHECK_FALSE(engine.is_ready());
   CHECK(ask(engine, "slow", {1}) == Floats{1});
   std::thread last(
-      [&] { CHECK(error_of<errors::CancelledError>([&] { ask(engine, "slow", {1e9f}); }) != "no error"); });
+      [&] { cancelled += error_of<errors::CancelledError>([&] { ask(engine, "slow", {1e9f}); }) != "no error"; });
   while (testing::metric(engine, "tandem_in_flight") < 1) std::this_thread::yield();
   engine.drain(0.02);
   last.join();
+  CHECK(cancelled == 3);
   CHECK_THAT(error_of<errors::UnavailableError>([&] { ask(engine, "slow", {1}); }), ContainsSubstring("shuts down"));
 }
 

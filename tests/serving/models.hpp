@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "tandem/serving.hpp"
+#include "tandem/serving/predict_proto.hpp"
+#include "tandem/serving/tensor_proto.hpp"
 #include "tandem/tandem.hpp"
 #include "tests/io/files.hpp"
 #include "tests/support/catch.hpp"
@@ -22,7 +24,7 @@ inline void save_half(const std::string& directory, float two = 2) {
 }
 /// Saves a model that takes as many turns as each row says: "x" [rows] -> "y" [rows], with sums of the turns. For
 /// requests that take their time.
-inline void save_slow(const std::string& directory) {
+inline void save_slow(const std::string& directory, const std::vector<std::string>& warmup = {}) {
   const auto f = tandem::function([](const tandem::Tensor& x) {
     const tandem::Tensor most = tandem::reduce_max(x);
     const auto [i, y] = tandem::while_loop(
@@ -32,9 +34,22 @@ inline void save_slow(const std::string& directory) {
     return tandem::minimum(y, x);
   });
   tandem::saved_model::save(
-      directory, {{"serving_default", tandem::saved_model::predict(f, {{"x", {any_rows, tandem::float32}}}, {"y"})}});
+      directory, {{"serving_default", tandem::saved_model::predict(f, {{"x", {any_rows, tandem::float32}}}, {"y"})}},
+      {.warmup = warmup});
 }
 
+/// A tensorflow.serving.PredictionLog with a request for x -> y.
+inline std::string prediction_log(const std::string& model, const std::vector<float>& x) {
+  using tandem::io::detail::append_field;
+  std::string input, request, predict, log;
+  append_field(input, 1, "x");
+  tandem::serving::impl::append_tensor(input, 2, tandem::constant(x));
+  tandem::serving::impl::append_model_spec(request, 1, {.name = model});
+  append_field(request, 2, input);
+  append_field(predict, 1, request);
+  append_field(log, 6, predict);
+  return log;
+}
 /// A request for x -> y.
 inline tandem::serving::Request request_for(const std::string& model, const std::vector<float>& x) {
   return {.model = {.name = model}, .inputs = {{"x", tandem::constant(x)}}};

@@ -4,6 +4,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include "tests/serving/models.hpp"
@@ -171,6 +173,85 @@ TEST_CASE("server: tokens are needed where others reach it") {
   CHECK_THAT(with("Authorization: Bearer secret2\r\n"), StartsWith("HTTP/1.1 200"));
   CHECK_THAT(Client(server.rest_port()).ask("GET", "/v2/health/live"), StartsWith("HTTP/1.1 200"));
   CHECK(testing::metric(server.engine(), "tandem_rejected_total{reason=\"auth\"}") == 7);
+}
+
+TEST_CASE("server: the page has the models, and loads nothing from elsewhere") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  Server server(options_for(folder.path, "half"));
+  server.engine().settle();
+  const Client client(server.rest_port());
+  for (const char* file : {"/", "/page.js", "/page.css"}) {
+    const std::string answer = client.ask("GET", file);
+    CHECK_THAT(answer, StartsWith("HTTP/1.1 200") && ContainsSubstring("Content-Security-Policy: default-src 'self'"));
+    CHECK(answer.find("http://") == answer.npos);
+    CHECK(answer.find("https://") == answer.npos);
+  }
+  CHECK_THAT(
+      client.ask("GET", "/models.json"),
+      ContainsSubstring(
+          R"({"models":[{"name":"half","versions":[{"version":"1","state":"AVAILABLE","bytes":8,"error":""}]}]})"));
+}
+
+TEST_CASE("server: whether it is alive is answered while models are busy") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "slow/1");
+  serving::Options options = options_for(folder.path, "slow");
+  options.threads = 1;
+  Server server(options);
+  server.engine().settle();
+  std::vector<std::unique_ptr<Client>> busy;
+  const std::string body = R"({"instances": [1000000000.0]})";
+  for (int k = 0; k < 200; ++k) {
+    busy.push_back(std::make_unique<Client>(server.rest_port()));
+    busy.back()->send("POST /v1/models/slow:predict HTTP/1.1\r\nHost: h\r\nContent-Length: " +
+                      std::to_string(body.size()) + "\r\n\r\n" + body);
+  }
+  const Client client(server.rest_port());
+  while (testing::metric(server.engine(), "tandem_in_flight") < 200) std::this_thread::yield();
+  CHECK_THAT(client.ask("GET", "/v2/health/live"), StartsWith("HTTP/1.1 200"));
+  CHECK_THAT(client.ask("GET", "/metrics"), ContainsSubstring("tandem_in_flight 200"));
+  busy.clear();
+  while (testing::metric(server.engine(), "tandem_in_flight") > 0) std::this_thread::yield();
+}
+
+TEST_CASE("server: the bodies that are read have a limit together") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  serving::Options options = options_for(folder.path, "half");
+  options.max_total_body_bytes = 1500, options.max_request_bytes = 1000;
+  Server server(options);
+  server.engine().settle();
+  const Client first(server.rest_port());
+  first.send("POST /v1/models/half:predict HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n");
+  while (testing::metric(server.engine(), "tandem_in_flight") < 0) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const Client second(server.rest_port());
+  second.send("POST /v1/models/half:predict HTTP/1.1\r\nHost: h\r\nContent-Length: 900\r\n\r\n" +
+              std::string(900, ' '));
+  CHECK_THAT(second.receive(), StartsWith("HTTP/1.1 429") && ContainsSubstring("Retry-After: 1"));
+  first.send(R"({"instances": [1.0]})" + std::string(980, ' '));
+  CHECK_THAT(first.receive(), ContainsSubstring("2.5"));
+  CHECK_THAT(Client(server.rest_port()).ask("POST", predict, R"({"instances": [1.0]})"), ContainsSubstring("2.5"));
+}
+
+TEST_CASE("server: a large answer is sent whole before the server ends") {
+  const testing::TemporaryFolder folder;
+  const auto f = function([](const Tensor& n) { return range(constant(0.f), cast(n, float32), constant(1.f)); });
+  saved_model::save(folder / "range/1", {{"serving_default", saved_model::predict(f, {{"n", {{}, int32}}}, {"y"})}});
+  std::optional<Server> server(options_for(folder.path, "range"));
+  server->engine().settle();
+  const Client client(server->rest_port());
+  const std::string body = R"({"inputs": 1000000})";
+  client.send("POST /v1/models/range:predict HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) +
+              "\r\n\r\n" + body);
+  while (testing::metric(server->engine(), "tandem_in_flight") < 1 &&
+         testing::metric(server->engine(), "tandem_run_seconds_count{model=\"range\"}") < 1)
+    std::this_thread::yield();
+  std::thread ending([&] { server.reset(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the client is slow
+  CHECK_THAT(client.receive(), StartsWith("HTTP/1.1 200") && ContainsSubstring("999999.0]"));
+  ending.join();
 }
 
 TEST_CASE("server: stop() lets what runs finish, and refuses what comes") {

@@ -1,5 +1,6 @@
 // BatchQueue: stacks the rows of requests that come at the same time. For the definitions of serving.
 #pragma once
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -13,10 +14,11 @@
 
 namespace TANDEM_NS::serving::impl {
 
-/// What runs a batch, how, and whom it tells about it.
+/// What runs a batch, how, what ends it, and whom it tells about it.
 struct BatchRun {
   const Servable& servable;
   const Batching& batching;
+  const CancelToken& grace_is_over;
   RunSlots& slots;
   Metrics& metrics;
 };
@@ -28,10 +30,11 @@ class BatchQueue {
  public:
   explicit BatchQueue(std::string signature) : signature_(std::move(signature)) {}
 
-  /// Runs the rows of a request together with others.
-  ///   throws  what the model raises for these rows, after others were run without them; errors::DeadlineExceededError
-  ///   and
-  ///           errors::CancelledError as the options say: nobody then computes rows that nobody waits for
+  /// Runs the rows of a request together with others. Nobody computes rows that nobody waits for: who gives up while it
+  /// waits leaves the queue, and a batch that all have left ends; only one that its leader leaves last runs on.
+  ///   throws  what the model raises for these rows alone; errors::DeadlineExceededError and errors::CancelledError as
+  ///   the
+  ///           options say
   NamedTensors run(const NamedTensors& inputs, const CallOptions& call, const BatchRun& how);
 
  private:
@@ -39,19 +42,22 @@ class BatchQueue {
   struct Batch;
   using Jobs = std::vector<std::shared_ptr<Job>>;
 
-  void lead(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Job>& self, const CallScope& scope,
-            const BatchRun& how);
-  void gather(std::unique_lock<std::mutex>& lock, const Job& self, const CallScope& scope, const Batching& batching);
-  Jobs take(i64 most);
+  void lead(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Job>& self, const BatchRun& how);
+  void gather(std::unique_lock<std::mutex>& lock, const Job& self, const CallScope& scope, const BatchRun& how);
+  std::shared_ptr<Batch> take(i64 most);
   void hand_over();
   void run_together(const Batch& batch, const BatchRun& how);
   void run_stacked(const Jobs& jobs, const CallOptions& call, const BatchRun& how);
+  NamedTensors run_rows(const NamedTensors& inputs, i64 rows, const CallOptions& call, const BatchRun& how,
+                        bool may_cut);
+  NamedTensors run_in_parts(const NamedTensors& inputs, i64 rows, const CallOptions& call, const BatchRun& how);
 
   const std::string signature_;
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<std::shared_ptr<Job>> waiting_;
   bool is_led_ = false;
+  std::atomic<double> run_seconds_{0};  // how long the last batch ran
 };
 
 /// The key of the queue that a request belongs to: signature, names, dtypes and all sizes but the first; empty if it

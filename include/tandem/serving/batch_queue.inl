@@ -2,9 +2,9 @@
 #pragma once
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "tandem/ops/shape/concat.hpp"
-#include "tandem/ops/shape/slice.hpp"
 #include "tandem/serving/batch_queue.hpp"
 #include "tandem/serving/metrics.hpp"
 #include "tandem/serving/rows.hpp"
@@ -14,6 +14,18 @@ namespace TANDEM_NS::serving::impl {
 inline double seconds_since(std::chrono::steady_clock::time_point t) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
 }
+inline bool gave_up(const CallOptions& c) { return (c.cancel && c.cancel->is_cancelled()) || c.deadline.has_passed(); }
+/// Without the CallScopes of this thread for a while: its own request is not the only one that it runs.
+class OutsideCallScopes {
+ public:
+  OutsideCallScopes() : kept_(std::exchange(tandem::detail::call_scope, nullptr)) {}
+  OutsideCallScopes(const OutsideCallScopes&) = delete;
+  OutsideCallScopes& operator=(const OutsideCallScopes&) = delete;
+  ~OutsideCallScopes() { tandem::detail::call_scope = kept_; }
+
+ private:
+  const CallScope* const kept_;
+};
 
 struct BatchQueue::Job {
   enum State { waiting, leading, running, done };
@@ -40,7 +52,6 @@ struct BatchQueue::Batch {
     return r;
   }
 };
-inline bool gave_up(const CallOptions& c) { return (c.cancel && c.cancel->is_cancelled()) || c.deadline.has_passed(); }
 
 TANDEM_INLINE std::string batch_key(const std::string& signature, const NamedTensors& inputs) {
   std::string key = signature;
@@ -55,7 +66,6 @@ TANDEM_INLINE std::string batch_key(const std::string& signature, const NamedTen
 }
 
 TANDEM_INLINE NamedTensors BatchQueue::run(const NamedTensors& inputs, const CallOptions& call, const BatchRun& how) {
-  const CallScope scope(call);
   const auto self = std::make_shared<Job>(inputs, call);
   std::unique_lock lock(mutex_);
   waiting_.push_back(self);
@@ -63,16 +73,18 @@ TANDEM_INLINE NamedTensors BatchQueue::run(const NamedTensors& inputs, const Cal
   else is_led_ = true, self->state = Job::leading;
   while (self->state != Job::done) {
     if (self->state == Job::leading) {
-      lead(lock, self, scope, how);
+      lead(lock, self, how);
       continue;
     }
     self->wake.wait_for(lock, std::chrono::milliseconds(cancel_check_ms));
-    if (self->state == Job::done || self->state == Job::leading || !scope.ends()) continue;
-    std::erase(waiting_, self);
-    if (self->batch && std::all_of(self->batch->jobs.begin(), self->batch->jobs.end(),
-                                   [](const auto& job) { return gave_up(job->call); }))
-      self->batch->cancel.cancel();
-    scope.check("serving", self->batch ? "while its batch ran" : "while the request waited for a batch");
+    if (self->state == Job::done || self->state == Job::leading) continue;
+    if (const CallScope scope(call); scope.ends()) {
+      std::erase(waiting_, self);
+      if (self->batch && std::all_of(self->batch->jobs.begin(), self->batch->jobs.end(),
+                                     [](const auto& job) { return gave_up(job->call); }))
+        self->batch->cancel.cancel();
+      scope.check("serving", self->batch ? "while its batch ran" : "while the request waited for a batch");
+    }
   }
   if (self->error) std::rethrow_exception(self->error);
   return std::move(self->outputs);
@@ -85,52 +97,61 @@ TANDEM_INLINE void BatchQueue::hand_over() {
   waiting_.front()->state = Job::leading;
   waiting_.front()->wake.notify_one();
 }
-// Waits until the batch is full, its time is over, or the leader gives up.
+// Waits until the batch is full, its time is over, one of its requests has no more time to wait, or the leader gives
+// up.
 TANDEM_INLINE void BatchQueue::gather(std::unique_lock<std::mutex>& lock, const Job& self, const CallScope& scope,
-                                      const Batching& batching) {
-  const auto until = self.since + std::chrono::microseconds(batching.batch_timeout_micros);
-  const auto is_full = [&] {
+                                      const BatchRun& how) {
+  const auto until = self.since + std::chrono::microseconds(how.batching.batch_timeout_micros);
+  const auto should_go = [&] {
+    const Deadline latest = Deadline::after(run_seconds_ + 1e-3 * cancel_check_ms);
     i64 rows = 0;
-    for (const auto& job : waiting_) rows += job->rows;
-    return rows >= batching.max_batch_size;
+    for (const auto& job : waiting_) {
+      rows += job->rows;
+      if (job->call.deadline <= latest) return true;
+    }
+    return rows >= how.batching.max_batch_size || scope.ends();
   };
-  while (!is_full() && std::chrono::steady_clock::now() < until && !scope.ends())
+  while (std::chrono::steady_clock::now() < until && !should_go())
     arrived_.wait_until(lock,
                         std::min(until, std::chrono::steady_clock::now() + std::chrono::milliseconds(cancel_check_ms)));
 }
-// The requests at the front that fit into one batch, at least one.
-TANDEM_INLINE BatchQueue::Jobs BatchQueue::take(i64 most) {
-  Jobs r;
+// The requests at the front that fit into one batch, at least one. If there is no memory for it nothing has changed.
+TANDEM_INLINE std::shared_ptr<BatchQueue::Batch> BatchQueue::take(i64 most) {
+  const auto batch = std::make_shared<Batch>();
+  batch->jobs.reserve(waiting_.size());
   i64 rows = 0;
-  while (!waiting_.empty() && (r.empty() || rows + waiting_.front()->rows <= most)) {
+  while (!waiting_.empty() && (batch->jobs.empty() || rows + waiting_.front()->rows <= most)) {
     rows += waiting_.front()->rows;
     waiting_.front()->state = Job::running;
-    r.push_back(std::move(waiting_.front()));
+    waiting_.front()->batch = batch;
+    batch->jobs.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
   }
-  return r;
+  return batch;
 }
 TANDEM_INLINE void BatchQueue::lead(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Job>& self,
-                                    const CallScope& scope, const BatchRun& how) {
-  gather(lock, *self, scope, how.batching);
-  lock.unlock();
+                                    const BatchRun& how) {
+  std::optional<RunSlots::Slot> slot;
+  std::shared_ptr<Batch> batch;
   try {
+    const CallScope scope(self->call);
+    gather(lock, *self, scope, how);
+    lock.unlock();
     how.slots.acquire(how.servable.model, scope);
-  } catch (...) {
+    slot.emplace(how.slots);
     lock.lock();
+    scope.check("serving", "while the request waited for a batch");
+    batch = take(how.batching.max_batch_size);
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
     std::erase(waiting_, self);
     self->error = std::current_exception(), self->state = Job::done;
-    hand_over();
-    return;
+    return hand_over();
   }
-  const RunSlots::Slot slot(how.slots);
-  lock.lock();
-  const auto batch = std::make_shared<Batch>();
-  batch->jobs = take(how.batching.max_batch_size);
-  for (const auto& job : batch->jobs) job->batch = batch;
   hand_over();
   lock.unlock();
   run_together(*batch, how);
+  slot.reset();
   lock.lock();
   for (const auto& job : batch->jobs) {
     job->state = Job::done;
@@ -141,6 +162,8 @@ TANDEM_INLINE void BatchQueue::lead(std::unique_lock<std::mutex>& lock, const st
 
 // Runs a batch; if it raises, each request alone, once: what is wrong with one is not told to the others.
 TANDEM_INLINE void BatchQueue::run_together(const Batch& batch, const BatchRun& how) {
+  const OutsideCallScopes outside;
+  const CallScope while_there_is_grace({.cancel = how.grace_is_over});
   if (batch.jobs.size() > 1) {
     try {
       return run_stacked(batch.jobs, batch.call(), how);
@@ -162,41 +185,66 @@ TANDEM_INLINE i64 padded_rows(i64 rows, const std::vector<i64>& allowed) {
   const auto at = std::lower_bound(allowed.begin(), allowed.end(), rows);
   return at == allowed.end() ? rows : *at;
 }
-TANDEM_INLINE NamedTensors stack_rows(const std::vector<const NamedTensors*>& parts, i64 padding) {
+TANDEM_INLINE NamedTensors stack_rows(const std::vector<const NamedTensors*>& parts) {
+  if (parts.size() == 1) return *parts[0];
   NamedTensors r;
-  for (const auto& [name, first] : *parts.front()) {
+  for (const auto& [name, first] : *parts[0]) {
     std::vector<Tensor> all;
+    all.reserve(parts.size());
     for (const NamedTensors* part : parts) all.push_back(part->at(name));
-    for (i64 i = 0; i < padding; ++i) all.push_back(first(Slice(0, 1)));
-    r.emplace(name, all.size() == 1 ? all[0] : concat(all, 0));
+    r.emplace(name, concat(all, 0));
   }
   return r;
 }
-TANDEM_INLINE void BatchQueue::run_stacked(const Jobs& jobs, const CallOptions& call, const BatchRun& how) {
-  std::vector<const NamedTensors*> parts;
-  i64 rows = 0;
-  for (const auto& job : jobs) parts.push_back(&job->inputs), rows += job->rows;
+// may_cut: whether rows of the outputs are told apart by their number, which must then be that of the inputs.
+TANDEM_INLINE NamedTensors BatchQueue::run_rows(const NamedTensors& inputs, i64 rows, const CallOptions& call,
+                                                const BatchRun& how, bool may_cut) {
+  const i64 padding = padded_rows(rows, how.batching.allowed_batch_sizes) - rows;
+  const NamedTensors first = padding ? rows_of(inputs, 0, 1) : NamedTensors();
+  std::vector<const NamedTensors*> parts{&inputs};
+  parts.insert(parts.end(), static_cast<std::size_t>(padding), &first);
+  const auto start = std::chrono::steady_clock::now();
+  NamedTensors out = how.servable.loaded(signature_, stack_rows(parts), call);
+  run_seconds_ = seconds_since(start);
+  how.metrics.ran(how.servable.model, run_seconds_, rows, padding);
+  if (!may_cut && !padding) return out;
+  for (const auto& [name, t] : out)
+    if (t.rank() < 1 || t.shape().dim(0) != rows + padding)
+      errors::raise<errors::InternalError>("serving", "the output '" + name + "' is " + to_string(t.spec()) + " for " +
+                                                          std::to_string(rows + padding) +
+                                                          " rows: the signature cannot be batched");
+  return padding ? rows_of(out, 0, rows) : out;
+}
+// A request that is larger than a batch.
+TANDEM_INLINE NamedTensors BatchQueue::run_in_parts(const NamedTensors& inputs, i64 rows, const CallOptions& call,
+                                                    const BatchRun& how) {
   const i64 most = how.batching.max_batch_size;
-  if (rows > most && !how.batching.enable_large_batch_splitting)
+  if (!how.batching.enable_large_batch_splitting)
     errors::raise<errors::InvalidArgumentError>(
         "serving", "the request has " + std::to_string(rows) + " rows, a batch at most " + std::to_string(most));
-  const double queued = seconds_since(jobs[0]->since);
-  NamedTensors all;
-  for (i64 begin = 0; begin < rows; begin += most) {  // more than one part of one large request alone
-    const i64 n = std::min(most, rows - begin), padding = padded_rows(n, how.batching.allowed_batch_sizes) - n;
-    NamedTensors part = rows > most ? rows_of(*parts[0], begin, begin + n) : NamedTensors();
-    const auto start = std::chrono::steady_clock::now();
-    NamedTensors out =
-        how.servable.loaded(signature_, rows > most ? stack_rows({&part}, padding) : stack_rows(parts, padding), call);
-    how.metrics.ran(how.servable.model, queued, seconds_since(start), n, padding);
-    if (padding) out = rows_of(out, 0, n);
-    if (begin == 0) all = std::move(out);
-    else
-      for (auto& [name, t] : all) t = concat({t, out.at(name)}, 0);
+  std::vector<NamedTensors> outputs;
+  for (i64 begin = 0; begin < rows; begin += most) {
+    const i64 n = std::min(most, rows - begin);
+    outputs.push_back(run_rows(rows_of(inputs, begin, begin + n), n, call, how, true));
   }
-  i64 at = 0;
+  std::vector<const NamedTensors*> parts;
+  for (const NamedTensors& part : outputs) parts.push_back(&part);
+  return stack_rows(parts);
+}
+TANDEM_INLINE void BatchQueue::run_stacked(const Jobs& jobs, const CallOptions& call, const BatchRun& how) {
+  how.metrics.queued(how.servable.model, seconds_since(jobs[0]->since));
+  if (jobs.size() == 1) {
+    Job& job = *jobs[0];
+    job.outputs = job.rows > how.batching.max_batch_size ? run_in_parts(job.inputs, job.rows, call, how)
+                                                         : run_rows(job.inputs, job.rows, call, how, false);
+    return;
+  }
+  std::vector<const NamedTensors*> parts;
+  i64 rows = 0, at = 0;
+  for (const auto& job : jobs) parts.push_back(&job->inputs), rows += job->rows;
+  const NamedTensors all = run_rows(stack_rows(parts), rows, call, how, true);
   for (const auto& job : jobs) {
-    job->outputs = jobs.size() == 1 ? std::move(all) : rows_of(all, at, at + job->rows);
+    job->outputs = rows_of(all, at, at + job->rows);
     at += job->rows;
   }
 }

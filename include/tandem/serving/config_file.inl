@@ -44,6 +44,16 @@ class ConfigFile {
     return integer(f.fields[0]);
   }
 
+  // A bool, or a message with a bool `value`.
+  bool flag(const TextField& f) const {
+    if (f.is_message && f.fields.size() == 1 && f.fields[0].name == "value") return flag(f.fields[0]);
+    for (const char* yes : {"true", "True", "t", "1"})
+      if (!f.is_message && f.value == yes) return true;
+    for (const char* no : {"false", "False", "f", "0"})
+      if (!f.is_message && f.value == no) return false;
+    fail(f, f.name + " is true or false, not '" + f.value + "'");
+  }
+
   VersionPolicy policy(const TextField& f) const {
     VersionPolicy r;
     for (const TextField& kind : message(f)) {
@@ -80,8 +90,9 @@ class ConfigFile {
       if (x.name == "name") r.name = text(x);
       else if (x.name == "base_path") r.base_path = text(x);
       else if (x.name == "model_version_policy") r.policy = policy(x);
-      else if (x.name == "version_labels") r.version_labels.insert(label(x));
-      else if (x.name != "model_platform" && x.name != "model_type")  // there is one kind of models
+      else if (x.name == "version_labels") {
+        if (!r.version_labels.insert(label(x)).second) fail(x, "the label '" + label(x).first + "' is given twice");
+      } else if (x.name != "model_platform" && x.name != "model_type")  // there is one kind of models
         unknown(x, "name, base_path, model_platform, model_version_policy, version_labels");
     }
     return r;
@@ -96,7 +107,12 @@ class ConfigFile {
 TANDEM_INLINE std::vector<ModelConfig> parse_model_config(std::string_view text, const std::string& path) {
   const impl::ConfigFile file(path);
   std::vector<ModelConfig> r;
-  for (const impl::TextField& list : impl::parse_text_proto(text, path)) {
+  const std::vector<impl::TextField> lists = impl::parse_text_proto(text, path);
+  if (lists.empty())
+    errors::raise<errors::InvalidArgumentError>("serving", path +
+                                                               ": it has no model_config_list; for a server without "
+                                                               "models write model_config_list {}");
+  for (const impl::TextField& list : lists) {
     if (list.name != "model_config_list") file.unknown(list, "model_config_list");
     for (const impl::TextField& config : file.message(list)) {
       if (config.name != "config") file.unknown(config, "config");
@@ -111,8 +127,7 @@ TANDEM_INLINE Batching parse_batching(std::string_view text, const std::string& 
     if (f.name == "max_batch_size") b.max_batch_size = file.wrapped(f);
     else if (f.name == "batch_timeout_micros") b.batch_timeout_micros = file.wrapped(f);
     else if (f.name == "allowed_batch_sizes") b.allowed_batch_sizes.push_back(file.integer(f));
-    else if (f.name == "enable_large_batch_splitting")
-      b.enable_large_batch_splitting = (f.is_message && f.fields.size() == 1 ? f.fields[0].value : f.value) == "true";
+    else if (f.name == "enable_large_batch_splitting") b.enable_large_batch_splitting = file.flag(f);
     else if (f.name == "num_batch_threads" || f.name == "max_enqueued_batches" || f.name == "thread_pool_name" ||
              f.name == "pad_variable_length_inputs")
       detail::warn(("serving: " + path + ": " + f.name + " has no meaning here and is passed over").c_str());

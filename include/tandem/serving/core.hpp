@@ -13,10 +13,11 @@ class TANDEM_API Core {
  public:
   virtual ~Core() = default;
   /// Runs a signature of a model, alone or in a batch with others.
-  ///   throws  errors::NotFoundError for a model, version or label that is not served; errors::InvalidArgumentError for a
-  ///           signature that there is not, inputs or outputs that do not fit, or another method;
-  ///           errors::ResourceExhaustedError if the queue is full; errors::UnavailableError while the server shuts down;
-  ///           errors::DeadlineExceededError, errors::CancelledError as .call says; what the model raises
+  ///   throws  errors::NotFoundError for a model or version that is not served; errors::InvalidArgumentError for a
+  ///   label
+  ///           or a signature that there is not, inputs or outputs that do not fit, or another method;
+  ///           errors::ResourceExhaustedError if the queue is full; errors::UnavailableError while the server shuts
+  ///           down; errors::DeadlineExceededError, errors::CancelledError as .call says; what the model raises
   virtual Response predict(const Request& request) = 0;
   /// The signatures of a version by name, without graphs, and the version.
   ///   throws  errors::NotFoundError as predict

@@ -9,56 +9,64 @@
 #include "tandem/serving/manager.hpp"
 #include "tandem/serving/metrics.hpp"
 #include "tandem/serving/run_slots.hpp"
-#include "tandem/serving/status.hpp"
 
 namespace TANDEM_NS::serving {
 
 namespace impl {
 
-// What waits to run for a model, and how much may.
-class Waiting {
+// What waits or runs for each model, and how much may.
+class Admission {
  public:
-  Waiting(const Options& options, Metrics& metrics)
+  Admission(const Options& options, Metrics& metrics)
       : rows_(options.max_queue_rows), bytes_(options.max_queue_bytes), metrics_(metrics) {}
+
+  struct Sum {
+    i64 rows = 0, bytes = 0;
+    Metrics::Queue gauges = {};
+  };
   /// A request waits or runs while it exists.
   class Entry {
    public:
-    Entry(Waiting& waiting, const std::string& model, i64 rows, i64 bytes)
-        : waiting_(waiting), model_(model), rows_(rows), bytes_(bytes) {
-      waiting_.enter(model_, rows_, bytes_);
+    Entry(Admission& admission, const std::string& model, i64 rows, i64 bytes)
+        : admission_(admission), sum_(admission.sum_of(model)), rows_(rows), bytes_(bytes) {
+      admission_.enter(model, sum_, rows_, bytes_);
     }
     Entry(const Entry&) = delete;
     Entry& operator=(const Entry&) = delete;
-    ~Entry() { waiting_.leave(model_, rows_, bytes_); }
+    ~Entry() { admission_.change(sum_, -rows_, -bytes_); }
 
    private:
-    Waiting& waiting_;
-    const std::string& model_;
+    Admission& admission_;
+    Sum& sum_;
     const i64 rows_, bytes_;
   };
 
  private:
-  void enter(const std::string& model, i64 rows, i64 bytes) {
+  Sum& sum_of(const std::string& model) {
     const std::lock_guard lock(mutex_);
-    Sum& s = sums_[model];
-    // A request that is larger than the limit alone runs if nothing waits.
-    if (s.rows > 0 && (s.rows + rows > rows_ || s.bytes + bytes > bytes_))
-      errors::raise<errors::ResourceExhaustedError>(
-          "serving", "the queue of the model " + model + " is full: " + std::to_string(s.rows) + " rows and " +
-                         std::to_string(s.bytes) + " bytes wait; try again later");
-    s.rows += rows, s.bytes += bytes;
-    metrics_.waiting(model, s.rows, s.bytes);
+    const auto [at, is_new] = sums_.try_emplace(model);
+    if (!at->second.gauges.bytes) at->second.gauges = metrics_.queue(model);
+    return at->second;
   }
-  void leave(const std::string& model, i64 rows, i64 bytes) {
+  void enter(const std::string& model, Sum& sum, i64 rows, i64 bytes) {
+    std::unique_lock lock(mutex_);
+    // A request that is larger than the limit alone runs if nothing waits.
+    if (sum.rows == 0 || (sum.rows + rows <= rows_ && sum.bytes + bytes <= bytes_)) {
+      sum.rows += rows, sum.bytes += bytes;
+      return Metrics::set(sum.gauges, sum.rows, sum.bytes);
+    }
+    const std::string what = std::to_string(sum.rows) + " rows and " + std::to_string(sum.bytes) + " bytes wait";
+    lock.unlock();
+    metrics_.rejected("queue");
+    errors::raise<errors::ResourceExhaustedError>(
+        "serving", "the queue of the model " + model + " is full: " + what + "; try again later");
+  }
+  void change(Sum& sum, i64 rows, i64 bytes) noexcept {
     const std::lock_guard lock(mutex_);
-    Sum& s = sums_[model];
-    s.rows -= rows, s.bytes -= bytes;
-    metrics_.waiting(model, s.rows, s.bytes);
+    sum.rows += rows, sum.bytes += bytes;
+    Metrics::set(sum.gauges, sum.rows, sum.bytes);
   }
 
-  struct Sum {
-    i64 rows = 0, bytes = 0;
-  };
   const i64 rows_, bytes_;
   Metrics& metrics_;
   std::mutex mutex_;
@@ -70,13 +78,11 @@ class Queues {
  public:
   std::shared_ptr<BatchQueue> of(const Servable& servable, const std::string& signature, const std::string& key) {
     const std::lock_guard lock(mutex_);
-    auto& queue = queues_[{servable.id, key}];
-    if (!queue) {
-      // Those of versions that are gone, and of shapes that come no more, do not stay.
-      std::erase_if(queues_, [](const auto& q) { return q.second && q.second.use_count() == 1; });
-      queue = std::make_shared<BatchQueue>(signature);
-    }
-    return queue;
+    const auto at = queues_.find({servable.id, key});
+    if (at != queues_.end()) return at->second;
+    // Those of versions that are gone, and of shapes that come no more, do not stay.
+    std::erase_if(queues_, [](const auto& q) { return q.second.use_count() == 1; });
+    return queues_.emplace(std::pair(servable.id, key), std::make_shared<BatchQueue>(signature)).first->second;
   }
 
  private:
@@ -114,15 +120,15 @@ TANDEM_INLINE Options checked(Options o) {
 struct Engine::Parts {
   explicit Parts(Options o)
       : options(impl::checked(std::move(o))),
-        waiting(options, metrics),
+        admission(options, metrics),
         slots(options.threads),
         manager(options, metrics) {}
 
-  Response run(const Request& request, const impl::Lease& servable);
+  Response run(const Request& request, const impl::Servable& servable);
 
   const Options options;
   impl::Metrics metrics;
-  impl::Waiting waiting;
+  impl::Admission admission;
   impl::RunSlots slots;
   impl::Queues queues;
   impl::Manager manager;
@@ -132,67 +138,64 @@ struct Engine::Parts {
 };
 
 TANDEM_INLINE Engine::Engine(Options options) : parts_(std::make_unique<Parts>(std::move(options))) {}
-TANDEM_INLINE Engine::~Engine() = default;
+TANDEM_INLINE Engine::~Engine() {
+  drain(0);
+  while (parts_->in_flight > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
 
 namespace impl {
 
-// The signature that is asked for, and its name.
-TANDEM_INLINE const saved_model::Signature& wanted_signature(const saved_model::Loaded& model, const Request& r,
-                                                             std::string& name) {
-  name = r.model.signature.empty() ? "serving_default" : r.model.signature;
-  const auto& all = model.signatures();
-  const auto at = all.find(name);
-  if (at == all.end())
-    errors::raise<errors::InvalidArgumentError>("serving",
-                                                "Serving signature name: \"" + name + "\" not found in signature def");
-  if (r.method && at->second.method != r.method)
-    errors::raise<errors::InvalidArgumentError>(
-        "serving",
-        "Expected " + std::string(r.method) + " for the signature '" + name + "', which is " + at->second.method);
+// Checks what is asked for, and returns the name of the signature.
+TANDEM_INLINE std::string check_request(const saved_model::Loaded& model, const Request& r) {
+  const std::string name = r.model.signature.empty() ? "serving_default" : r.model.signature;
+  const auto refuse = [](const std::string& what) { errors::raise<errors::InvalidArgumentError>("serving", what); };
+  const auto at = model.signatures().find(name);
+  if (at == model.signatures().end()) refuse("Serving signature name: \"" + name + "\" not found in signature def");
+  const saved_model::Signature& s = at->second;
+  if (r.method && s.method != r.method)
+    refuse("Expected " + std::string(r.method) + " for the signature '" + name + "', which is " + s.method);
   for (const std::string& output : r.outputs)
-    if (std::none_of(at->second.outputs.begin(), at->second.outputs.end(),
-                     [&](const TensorInfo& t) { return t.name == output; }))
-      errors::raise<errors::InvalidArgumentError>("serving", "output tensor alias not found in signature: " + output);
-  return at->second;
+    if (std::none_of(s.outputs.begin(), s.outputs.end(), [&](const TensorInfo& t) { return t.name == output; }))
+      refuse("output tensor alias not found in signature: " + output);
+  return name;
 }
 TANDEM_INLINE void keep_only(NamedTensors& outputs, const std::vector<std::string>& wanted) {
   if (wanted.empty()) return;
   std::erase_if(outputs,
                 [&](const auto& o) { return std::find(wanted.begin(), wanted.end(), o.first) == wanted.end(); });
 }
-// Why a request that raised is counted as rejected; null: it is not, as the model raised.
-inline const char* rejection(const Status& s) {
-  switch (s.grpc) {
-    case 1: return "cancelled";
-    case 4: return "deadline";
-    case 8: return "queue";
-    case 14: return "draining";
-    default: return nullptr;
+// The gRPC status of the exception that is handled; what it says is for who answers the client (status.hpp).
+TANDEM_INLINE int current_code() {
+  try {
+    throw;
+  } catch (const errors::OpError& e) {
+    return static_cast<int>(e.code());
+  } catch (...) {
+    return static_cast<int>(errors::Code::internal);
   }
 }
 
 }  // namespace impl
 
-TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Lease& servable) {
-  std::string name;
-  (void)impl::wanted_signature(servable->loaded, r, name);
-  const bool may_batch = std::find(servable->batched.begin(), servable->batched.end(), name) != servable->batched.end();
+TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable& servable) {
+  const std::string name = impl::check_request(servable.loaded, r);
+  const bool may_batch = std::find(servable.batched.begin(), servable.batched.end(), name) != servable.batched.end();
   const std::string key = may_batch ? impl::batch_key(name, r.inputs) : std::string();
-  const i64 rows = impl::row_count(r.inputs), bytes = impl::bytes_of(r.inputs);
-  const impl::Waiting::Entry entry(waiting, r.model.name, rows, bytes);
-  Response response{servable->version, {}};
+  const i64 rows = impl::row_count(r.inputs);
+  const impl::Admission::Entry entry(admission, r.model.name, rows, impl::bytes_of(r.inputs));
+  Response response{servable.version, {}};
   const auto begin = std::chrono::steady_clock::now();
   if (!key.empty()) {
-    response.outputs =
-        queues.of(*servable, name, key)->run(r.inputs, r.call, {*servable, options.batching, slots, metrics});
+    response.outputs = queues.of(servable, name, key)
+                           ->run(r.inputs, r.call, {servable, options.batching, grace_is_over, slots, metrics});
   } else {
     const CallScope scope(r.call);
     slots.acquire(r.model.name, scope);
     const impl::RunSlots::Slot slot(slots);
-    const double queued = impl::seconds_since(begin);
+    metrics.queued(r.model.name, impl::seconds_since(begin));
     const auto start = std::chrono::steady_clock::now();
-    response.outputs = servable->loaded(name, r.inputs, r.call);
-    metrics.ran(r.model.name, queued, impl::seconds_since(start), rows, 0);
+    response.outputs = servable.loaded(name, r.inputs, r.call);
+    metrics.ran(r.model.name, impl::seconds_since(start), rows, 0);
   }
   impl::keep_only(response.outputs, r.outputs);
   return response;
@@ -203,21 +206,25 @@ TANDEM_INLINE Response Engine::predict(const Request& request) {
   const auto begin = std::chrono::steady_clock::now();
   struct InFlight {
     Parts& p;
-    explicit InFlight(Parts& parts) : p(parts) { ++p.in_flight, p.metrics.in_flight(1); }
+    explicit InFlight(Parts& parts) : p(parts) { p.metrics.in_flight(1), ++p.in_flight; }
     ~InFlight() { p.metrics.in_flight(-1), --p.in_flight; }
   } const in_flight(p);
   impl::Lease servable;
   try {
-    if (p.is_drained) errors::raise<errors::UnavailableError>("serving", "the server shuts down");
+    if (p.is_drained) {
+      p.metrics.rejected("draining");
+      errors::raise<errors::UnavailableError>("serving", "the server shuts down");
+    }
     servable = p.manager.acquire(request.model);
     const CallScope until_grace_ends({.cancel = p.grace_is_over});
-    Response r = p.run(request, servable);
-    p.metrics.answered(request, r.version, true, {}, impl::seconds_since(begin));
+    Response r = p.run(request, *servable);
+    p.metrics.answered(request, r.version, true, 0, impl::seconds_since(begin));
     return r;
   } catch (...) {
-    const Status status = status_of(std::current_exception());
-    if (const char* const reason = impl::rejection(status)) p.metrics.rejected(reason);
-    p.metrics.answered(request, servable ? servable->version : 0, servable != nullptr, status,
+    const int code = impl::current_code();
+    if (code == static_cast<int>(errors::Code::cancelled)) p.metrics.rejected("cancelled");
+    if (code == static_cast<int>(errors::Code::deadline_exceeded)) p.metrics.rejected("deadline");
+    p.metrics.answered(request, servable ? servable->version : 0, servable != nullptr, code,
                        impl::seconds_since(begin));
     throw;
   }
@@ -242,13 +249,15 @@ TANDEM_INLINE bool Engine::is_ready(const ModelSpec& model) {
   }
 }
 TANDEM_INLINE std::string Engine::metrics() {
+  std::vector<std::pair<std::string, std::vector<VersionStatus>>> all;
   for (const std::string& name : models()) {
     try {
-      parts_->metrics.states(name, states({name}));
+      all.emplace_back(name, states({name}));
     } catch (const errors::NotFoundError&) {
       continue;  // configured away meanwhile
     }
   }
+  parts_->metrics.states(all);
   return parts_->metrics.text();
 }
 TANDEM_INLINE void Engine::reload(std::vector<ModelConfig> models) { parts_->manager.configure(std::move(models)); }

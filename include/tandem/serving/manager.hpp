@@ -22,14 +22,16 @@ struct Servable {
 };
 using Lease = std::shared_ptr<const Servable>;
 
-/// Loads the versions that the configuration wants, and lets the others go, while requests use them: a thread looks at
-/// the folders, another one loads. A version that cannot be loaded is tried again some times, then left, and says why.
-/// The last version of a model stays as long as there is no other, also when its folder vanishes.
+/// Loads the versions that the configuration wants, and lets the others go, while requests use them: a thread of
+/// low priority looks at the folders and loads, one version after the other. A version that cannot be loaded is tried
+/// again some times, then left, and says why. The last version of a model stays as long as there is no other, also when
+/// its folder vanishes; with Options::resource it goes first, whatever the new one is worth.
 class Manager {
  public:
   Manager(const Options& options, Metrics& metrics);
   Manager(const Manager&) = delete;
   Manager& operator=(const Manager&) = delete;
+  /// Ends what is being loaded.
   ~Manager();
 
   /// The version that a request means.
@@ -39,8 +41,10 @@ class Manager {
   std::vector<std::string> models() const;
   /// Whether every model has an available version.
   bool is_ready() const;
-  /// Other models, or other policies and labels. What is served by both stays in memory.
-  ///   throws  errors::InvalidArgumentError for two models of one name, or an empty name or path
+  /// Other models, or other policies and labels. What is served by both stays in memory; a model with another path is
+  /// another model. Versions that could not be loaded are tried again.
+  ///   throws  errors::InvalidArgumentError for two models of one name, an empty name or path, and a policy that wants
+  ///           less than one version
   void configure(std::vector<ModelConfig> models);
   /// Looks at the folders now, and waits until every version that is wanted is available or has failed once.
   void settle();

@@ -1,5 +1,9 @@
 // Definitions of serving/manager.hpp.
 #pragma once
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -48,7 +52,7 @@ struct Manager::Shared {
 
   void run();
   void look(std::unique_lock<std::mutex>& lock);
-  void want(Model& model, const std::vector<i64>& present);
+  void want(Model& model, const std::vector<i64>& present, std::vector<Lease>& dropped);
   bool load_next(std::unique_lock<std::mutex>& lock);
   void load(std::unique_lock<std::mutex>& lock, const std::string& name, i64 version);
   void retire(Model& model);
@@ -62,7 +66,10 @@ struct Manager::Shared {
   std::condition_variable wake, idle;
   std::map<std::string, Model> models;
   bool stop = false, look_now = true;
-  u64 next_id = 1;  // of the loading thread alone
+  i64 looks = 0;            // how often the folders were looked at, this time included
+  bool is_looking = false;  // and the lock may be free meanwhile
+  CancelToken is_over;      // ends warm-up
+  u64 next_id = 1;          // of the loading thread alone
   std::thread thread;
 };
 
@@ -85,15 +92,17 @@ TANDEM_INLINE std::set<i64> wanted_of(const VersionPolicy& policy, const std::ve
   return r;
 }
 
-TANDEM_INLINE void Manager::Shared::want(Model& model, const std::vector<i64>& present) {
+// dropped: gets what is let go, whose memory is freed without the lock.
+TANDEM_INLINE void Manager::Shared::want(Model& model, const std::vector<i64>& present, std::vector<Lease>& dropped) {
   const std::set<i64> wanted = wanted_of(model.config.policy, present);
   for (const i64 v : wanted) {
     Version& version = model.versions[v];
     // One that was let go, or that failed and whose folder was replaced, begins anew when it is wanted again.
     if (version.status.state == State::end && version.failures == 0) version.status = {};
     version.status.version = v;
+    if (version.status.state != State::unloading) continue;
+    if ((version.servable = version.unloading.lock())) version.status.state = State::available;  // still there
   }
-  const Version* const serving = model.newest();
   for (auto& [number, v] : model.versions) {
     if (wanted.contains(number)) continue;
     if (v.status.state == State::start) v.status.state = State::end;
@@ -107,14 +116,20 @@ TANDEM_INLINE void Manager::Shared::want(Model& model, const std::vector<i64>& p
     if (!others) continue;
     v.status.state = State::unloading;
     v.unloading = v.servable;
-    v.servable = nullptr;
+    dropped.push_back(std::exchange(v.servable, nullptr));
   }
-  (void)serving;
+  // What is over and gone is forgotten.
+  std::erase_if(model.versions, [&](const auto& v) {
+    return v.second.status.state == State::end && std::find(present.begin(), present.end(), v.first) == present.end();
+  });
 }
 // Ends the versions that no request uses any more.
 TANDEM_INLINE void Manager::Shared::retire(Model& model) {
   for (auto& [number, v] : model.versions)
-    if (v.status.state == State::unloading && v.unloading.expired()) v.status.state = State::end, v.status.bytes = 0;
+    if (v.status.state == State::unloading && v.unloading.expired()) {
+      v.status.state = State::end, v.status.bytes = 0;
+      look_now = true;  // it may be wanted again
+    }
 }
 TANDEM_INLINE i64 Manager::Shared::bytes() const {
   i64 sum = 0;
@@ -127,12 +142,13 @@ TANDEM_INLINE void Manager::Shared::look(std::unique_lock<std::mutex>& lock) {
   std::vector<std::pair<std::string, std::string>> paths;
   for (const auto& [name, model] : models) paths.emplace_back(name, model.config.base_path);
   for (const auto& [name, path] : paths) {
+    std::vector<Lease> dropped;
     lock.unlock();  // the disk may be slow
     std::vector<i64> present;
     std::string error;
     try {
       present = saved_model::versions(path);
-    } catch (const errors::OpError& e) {
+    } catch (const std::exception& e) {
       error = e.what();
     }
     lock.lock();
@@ -146,7 +162,10 @@ TANDEM_INLINE void Manager::Shared::look(std::unique_lock<std::mutex>& lock) {
       continue;
     }
     at->second.is_seen = true;
-    want(at->second, present);
+    want(at->second, present, dropped);
+    lock.unlock();
+    dropped.clear();
+    lock.lock();
   }
 }
 
@@ -160,6 +179,7 @@ TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, con
   Lease servable;
   Status status;
   try {
+    const CallScope until_the_end({.cancel = is_over});
     if (options.memory_limit && used >= options.memory_limit)
       errors::raise<errors::ResourceExhaustedError>(
           "serving", "the models in memory take " + std::to_string(used) + " bytes, the limit is " +
@@ -223,18 +243,28 @@ TANDEM_INLINE bool Manager::Shared::has_work() const {
   return false;
 }
 TANDEM_INLINE void Manager::Shared::run() {
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 10);  // of this thread alone, on Linux
   std::unique_lock lock(mutex);
   const double poll = options.file_system_poll_wait_seconds;
   Clock::time_point next_look = Clock::now();
   while (!stop) {
-    if (look_now || (poll > 0 && Clock::now() >= next_look)) {
-      look_now = false;
-      look(lock);
-      next_look = Clock::now() + std::chrono::microseconds(static_cast<i64>(poll * 1e6));
-    }
-    if (load_next(lock)) {
-      look_now = true;  // what the new version replaces
-      continue;
+    try {
+      if (look_now || (poll > 0 && Clock::now() >= next_look)) {
+        look_now = false;
+        is_looking = true;
+        ++looks;  // also one that fails
+        look(lock);
+        is_looking = false;
+        next_look = Clock::now() + std::chrono::microseconds(static_cast<i64>(poll * 1e6));
+      }
+      if (load_next(lock)) {
+        look_now = true;  // what the new version replaces
+        continue;
+      }
+    } catch (const std::exception& e) {  // no memory: what is served stays, and the folders are looked at again
+      if (!lock.owns_lock()) lock.lock();
+      is_looking = false;
+      detail::warn((std::string("serving: the folders of the models cannot be read: ") + e.what()).c_str());
     }
     if (!has_work()) idle.notify_all();
     wake.wait_for(lock, std::chrono::milliseconds(50), [&] { return stop || look_now; });
@@ -252,6 +282,7 @@ TANDEM_INLINE Manager::~Manager() {
     const std::lock_guard lock(shared_->mutex);
     shared_->stop = true;
   }
+  shared_->is_over.cancel();
   shared_->wake.notify_all();
   shared_->thread.join();
 }
@@ -262,24 +293,39 @@ TANDEM_INLINE void Manager::configure(std::vector<ModelConfig> given) {
     if (m.name.empty() || m.base_path.empty())
       errors::raise<errors::InvalidArgumentError>("serving", "a model needs a name and a base_path; got name '" +
                                                                  m.name + "', base_path '" + m.base_path + "'");
+    if (m.policy.kind == VersionPolicy::latest && m.policy.num_versions < 1)
+      errors::raise<errors::InvalidArgumentError>("serving", "the policy of the model '" + m.name + "' wants " +
+                                                                 std::to_string(m.policy.num_versions) + " versions");
     const std::string name = m.name;
     if (!by_name.emplace(name, std::move(m)).second)
       errors::raise<errors::InvalidArgumentError>("serving", "two models have the name '" + name + "'");
   }
+  std::map<std::string, Model> dropped;  // freed without the lock
   const std::lock_guard lock(shared_->mutex);
-  std::erase_if(shared_->models, [&](const auto& m) {
-    const auto at = by_name.find(m.first);
-    return at == by_name.end() || at->second.base_path != m.second.config.base_path;
-  });
-  for (auto& [name, config] : by_name) shared_->models[name].config = std::move(config);
+  std::map<std::string, Model>& models = shared_->models;
+  for (auto m = models.begin(); m != models.end();) {
+    const auto at = by_name.find(m->first);
+    const bool stays = at != by_name.end() && at->second.base_path == m->second.config.base_path;
+    const auto next = std::next(m);
+    if (!stays) dropped.insert(models.extract(m));
+    m = next;
+  }
+  for (auto& [name, config] : by_name) models[name].config = std::move(config);
+  for (auto& [name, model] : models)
+    for (auto& [number, v] : model.versions)
+      if (v.status.state == State::end) v.failures = 0;
   shared_->look_now = true;
   shared_->wake.notify_all();
 }
 TANDEM_INLINE void Manager::settle() {
   std::unique_lock lock(shared_->mutex);
+  const i64 wanted = shared_->looks + 1;
   shared_->look_now = true;
   shared_->wake.notify_all();
-  shared_->idle.wait(lock, [&] { return shared_->stop || !shared_->has_work(); });
+  // A look that has begun already does not count.
+  shared_->idle.wait(lock, [&] {
+    return shared_->stop || (shared_->looks >= wanted && !shared_->is_looking && !shared_->has_work());
+  });
 }
 
 TANDEM_INLINE const Model& Manager::Shared::model(const ModelSpec& spec) const {

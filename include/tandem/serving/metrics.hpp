@@ -5,7 +5,10 @@
 #include <vector>
 
 #include "tandem/serving/request.hpp"
-#include "tandem/serving/status.hpp"
+
+namespace prometheus {
+class Gauge;
+}
 
 namespace TANDEM_NS::serving::impl {
 
@@ -18,20 +21,27 @@ class Metrics {
   Metrics& operator=(const Metrics&) = delete;
   ~Metrics();
 
-  /// A request has an answer, after so many seconds.
-  void answered(const Request& request, i64 version, bool is_known, const Status& status, double seconds);
-  /// A call or a batch ran for a model: how long its first request had waited, how long it ran, with how many rows, of
-  /// which so many were there to fill it up.
-  void ran(const std::string& model, double queued, double run, i64 rows, i64 padding);
+  /// A request has an answer, after so many seconds; `code` is its gRPC status.
+  void answered(const Request& request, i64 version, bool is_known, int code, double seconds);
+  /// A request waited so many seconds before it ran.
+  void queued(const std::string& model, double seconds);
+  /// A call or a batch ran for a model: for how long, with how many rows, besides those that are there to fill it up.
+  void ran(const std::string& model, double seconds, i64 rows, i64 padding);
   /// A request was refused or given up: "queue", "deadline", "size", "auth", "cancelled", "draining".
   void rejected(const char* reason);
-  /// What waits for a model now.
-  void waiting(const std::string& model, i64 rows, i64 bytes);
-  void in_flight(int change);
-  void states(const std::string& model, const std::vector<VersionStatus>& versions);
   void loaded(const std::string& model, double seconds);
+  /// The states of all versions that there are, instead of those that were told before.
+  void states(const std::vector<std::pair<std::string, std::vector<VersionStatus>>>& models);
   /// All as Prometheus' text format 0.0.4.
   std::string text();
+
+  /// Gauges, which change without taking memory.
+  struct Queue {
+    prometheus::Gauge *rows, *bytes;
+  };
+  Queue queue(const std::string& model);
+  static void set(const Queue& queue, i64 rows, i64 bytes) noexcept;
+  void in_flight(int change) noexcept;
 
  private:
   struct Families;

@@ -9,8 +9,12 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <map>
+#include <mutex>
+#include <string_view>
 
 #include "tandem/serving/metrics.hpp"
+#include "tandem/serving/status.hpp"
 
 namespace TANDEM_NS::serving::impl {
 
@@ -28,6 +32,17 @@ TANDEM_INLINE std::vector<double> microsecond_buckets() {
 inline constexpr State all_states[] = {State::start, State::loading, State::available, State::unloading, State::end};
 TANDEM_INLINE std::vector<double> row_buckets() { return {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}; }
 
+// What requests of one kind, and runs of one model, add to. Found once: prometheus-cpp makes a new metric to look for
+// one.
+struct RequestMetrics {
+  prometheus::Counter *count, *tf_count;
+  prometheus::Histogram *seconds, *tf_latency;
+};
+struct ModelMetrics {
+  prometheus::Histogram *queued, *seconds, *rows, *tf_runtime, *load_seconds;
+  prometheus::Counter* padding;
+};
+
 struct Metrics::Families {
   template <class M>
   using Family = prometheus::Family<M>;
@@ -41,6 +56,8 @@ struct Metrics::Families {
   Family<prometheus::Histogram>& histogram(const char* name, const char* help) {
     return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
   }
+  const RequestMetrics& of(const Request& request, i64 version, bool is_known, int code);
+  const ModelMetrics& of(const std::string& model);
   void process();
 
   prometheus::Registry registry;
@@ -50,11 +67,10 @@ struct Metrics::Families {
   Family<prometheus::Histogram>& run_seconds = histogram("tandem_run_seconds", "Runs of models");
   Family<prometheus::Histogram>& batch_rows = histogram("tandem_batch_rows", "Rows of a run");
   Family<prometheus::Counter>& padding = counter("tandem_padding_rows_total", "Rows that fill batches up");
-  Family<prometheus::Gauge>& queue_rows = gauge("tandem_queue_rows", "Rows that wait");
-  Family<prometheus::Gauge>& queue_bytes = gauge("tandem_queue_bytes", "Bytes that wait");
-  Family<prometheus::Gauge>& flight = gauge("tandem_in_flight", "Requests without an answer");
-  Family<prometheus::Counter>& refused =
-      counter("tandem_rejected_total", "Requests that were not answered with a result");
+  Family<prometheus::Gauge>& queue_rows = gauge("tandem_queue_rows", "Rows that wait or run");
+  Family<prometheus::Gauge>& queue_bytes = gauge("tandem_queue_bytes", "Bytes that wait or run");
+  prometheus::Gauge& flight = gauge("tandem_in_flight", "Requests without an answer").Add({});
+  Family<prometheus::Counter>& refused = counter("tandem_rejected_total", "Requests that were refused or given up");
   Family<prometheus::Gauge>& model_state = gauge("tandem_model_state", "1 for the state that a version has");
   Family<prometheus::Gauge>& model_bytes = gauge("tandem_model_bytes", "What a version takes of memory");
   Family<prometheus::Histogram>& load_seconds = histogram("tandem_load_seconds", "From a version's start to available");
@@ -62,77 +78,121 @@ struct Metrics::Families {
   Family<prometheus::Histogram>& tf_latency =
       histogram(":tensorflow:serving:request_latency", "Microseconds of requests");
   Family<prometheus::Histogram>& tf_runtime = histogram(":tensorflow:serving:runtime_latency", "Microseconds of runs");
-  Family<prometheus::Gauge>& memory = gauge("process_resident_memory_bytes", "Resident memory");
-  Family<prometheus::Gauge>& cpu = gauge("process_cpu_seconds_total", "User and system time");
+  prometheus::Gauge& memory = gauge("process_resident_memory_bytes", "Resident memory").Add({});
+  prometheus::Counter& cpu = counter("process_cpu_seconds_total", "User and system time").Add({});
   Family<prometheus::Gauge>& build = gauge("tandem_build_info", "1, with the version of the library");
+
+  std::mutex mutex;  // of what follows
+  std::map<std::string, RequestMetrics> by_request;
+  std::map<std::string, ModelMetrics> by_model;
+  std::vector<prometheus::Gauge*> states, bytes;
 };
 
 TANDEM_INLINE Metrics::Metrics() : families_(std::make_unique<Families>()) {
-  families_->build
-      .Add({{"version", std::to_string(TANDEM_VERSION_MAJOR) + "." + std::to_string(TANDEM_VERSION_MINOR) + "." +
-                            std::to_string(TANDEM_VERSION_PATCH)}})
-      .Set(1);
+  const std::string version = std::to_string(TANDEM_VERSION_MAJOR) + "." + std::to_string(TANDEM_VERSION_MINOR) + "." +
+                              std::to_string(TANDEM_VERSION_PATCH);
+  families_->build.Add({{"version", version}}).Set(1);
 }
 TANDEM_INLINE Metrics::~Metrics() = default;
 
-TANDEM_INLINE void Metrics::answered(const Request& r, i64 version, bool is_known, const Status& status,
-                                     double seconds) {
-  Families& s = *families_;
-  const std::string model = is_known ? r.model.name : "other", code = code_name(status.grpc), protocol = r.protocol;
-  const std::string signature = !is_known ? "" : r.model.signature.empty() ? "serving_default" : r.model.signature;
-  s.requests
-      .Add({{"model", model},
-            {"version", version ? std::to_string(version) : ""},
-            {"signature", status.grpc == 0 ? signature : ""},
-            {"protocol", protocol},
-            {"code", code}})
-      .Increment();
-  s.request_seconds.Add({{"model", model}, {"protocol", protocol}}, second_buckets()).Observe(seconds);
-  s.tf_count.Add({{"model_name", model}, {"status", code}}).Increment();
-  s.tf_latency
-      .Add({{"model_name", model}, {"API", "Predict"}, {"entrypoint", protocol == "grpc" ? "GRPC" : "REST"}},
-           microsecond_buckets())
-      .Observe(seconds * 1e6);
+TANDEM_INLINE const char* api_of(const Request& r) {
+  const std::string_view method = r.method ? r.method : "";
+  return method == saved_model::classify_method  ? "Classify"
+         : method == saved_model::regress_method ? "Regress"
+                                                 : "Predict";
 }
-TANDEM_INLINE void Metrics::ran(const std::string& model, double queued, double run, i64 rows, i64 padding) {
-  Families& s = *families_;
-  s.queue_seconds.Add({{"model", model}}, second_buckets()).Observe(queued);
-  s.run_seconds.Add({{"model", model}}, second_buckets()).Observe(run);
-  s.batch_rows.Add({{"model", model}}, row_buckets()).Observe(static_cast<double>(rows));
-  s.tf_runtime.Add({{"model_name", model}, {"API", "Predict"}, {"runtime", "Tandem"}}, microsecond_buckets())
-      .Observe(run * 1e6);
-  if (padding) s.padding.Add({{"model", model}}).Increment(static_cast<double>(padding));
+TANDEM_INLINE const RequestMetrics& Metrics::Families::of(const Request& r, i64 version, bool is_known, int code) {
+  const std::string model = is_known ? r.model.name : "other", status = code_name(code), protocol = r.protocol;
+  // A signature that there is not must not become a label.
+  const std::string signature = code != 0 ? "" : r.model.signature.empty() ? "serving_default" : r.model.signature;
+  const std::string number = version ? std::to_string(version) : "";
+  const char* const api = api_of(r);
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] =
+      by_request.try_emplace(model + '\n' + number + '\n' + signature + '\n' + protocol + '\n' + status + '\n' + api);
+  if (!is_new && at->second.tf_latency) return at->second;
+  at->second = {
+      &requests.Add(
+          {{"model", model}, {"version", number}, {"signature", signature}, {"protocol", protocol}, {"code", status}}),
+      &tf_count.Add({{"model_name", model}, {"status", status}}),
+      &request_seconds.Add({{"model", model}, {"protocol", protocol}}, second_buckets()),
+      &tf_latency.Add({{"model_name", model}, {"API", api}, {"entrypoint", protocol == "grpc" ? "GRPC" : "REST"}},
+                      microsecond_buckets())};
+  return at->second;
 }
-TANDEM_INLINE void Metrics::rejected(const char* reason) { families_->refused.Add({{"reason", reason}}).Increment(); }
-TANDEM_INLINE void Metrics::waiting(const std::string& model, i64 rows, i64 bytes) {
-  families_->queue_rows.Add({{"model", model}}).Set(static_cast<double>(rows));
-  families_->queue_bytes.Add({{"model", model}}).Set(static_cast<double>(bytes));
+TANDEM_INLINE const ModelMetrics& Metrics::Families::of(const std::string& model) {
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] = by_model.try_emplace(model);
+  if (!is_new && at->second.padding) return at->second;
+  at->second = {
+      &queue_seconds.Add({{"model", model}}, second_buckets()),
+      &run_seconds.Add({{"model", model}}, second_buckets()),
+      &batch_rows.Add({{"model", model}}, row_buckets()),
+      &tf_runtime.Add({{"model_name", model}, {"API", "Predict"}, {"runtime", "Tandem"}}, microsecond_buckets()),
+      &load_seconds.Add({{"model", model}}, second_buckets()),
+      &padding.Add({{"model", model}})};
+  return at->second;
 }
-TANDEM_INLINE void Metrics::in_flight(int change) { families_->flight.Add({}).Increment(change); }
-TANDEM_INLINE void Metrics::states(const std::string& model, const std::vector<VersionStatus>& versions) {
-  for (const VersionStatus& v : versions) {
-    const std::string number = std::to_string(v.version);
-    for (const State state : all_states)
-      families_->model_state.Add({{"model", model}, {"version", number}, {"state", name_of(state)}})
-          .Set(state == v.state);
-    families_->model_bytes.Add({{"model", model}, {"version", number}}).Set(static_cast<double>(v.bytes));
-  }
+
+TANDEM_INLINE void Metrics::answered(const Request& r, i64 version, bool is_known, int code, double seconds) {
+  const RequestMetrics& m = families_->of(r, version, is_known, code);
+  m.count->Increment();
+  m.seconds->Observe(seconds);
+  m.tf_count->Increment();
+  m.tf_latency->Observe(seconds * 1e6);
+}
+TANDEM_INLINE void Metrics::queued(const std::string& model, double seconds) {
+  families_->of(model).queued->Observe(seconds);
+}
+TANDEM_INLINE void Metrics::ran(const std::string& model, double seconds, i64 rows, i64 padding) {
+  const ModelMetrics& m = families_->of(model);
+  m.seconds->Observe(seconds);
+  m.tf_runtime->Observe(seconds * 1e6);
+  m.rows->Observe(static_cast<double>(rows));
+  if (padding) m.padding->Increment(static_cast<double>(padding));
 }
 TANDEM_INLINE void Metrics::loaded(const std::string& model, double seconds) {
-  families_->load_seconds.Add({{"model", model}}, second_buckets()).Observe(seconds);
+  families_->of(model).load_seconds->Observe(seconds);
+}
+TANDEM_INLINE void Metrics::rejected(const char* reason) { families_->refused.Add({{"reason", reason}}).Increment(); }
+TANDEM_INLINE Metrics::Queue Metrics::queue(const std::string& model) {
+  return {&families_->queue_rows.Add({{"model", model}}), &families_->queue_bytes.Add({{"model", model}})};
+}
+TANDEM_INLINE void Metrics::set(const Queue& q, i64 rows, i64 bytes) noexcept {
+  q.rows->Set(static_cast<double>(rows));
+  q.bytes->Set(static_cast<double>(bytes));
+}
+TANDEM_INLINE void Metrics::in_flight(int change) noexcept { families_->flight.Increment(change); }
+TANDEM_INLINE void Metrics::states(const std::vector<std::pair<std::string, std::vector<VersionStatus>>>& models) {
+  Families& f = *families_;
+  const std::lock_guard lock(f.mutex);
+  for (prometheus::Gauge* gauge : f.states) f.model_state.Remove(gauge);
+  for (prometheus::Gauge* gauge : f.bytes) f.model_bytes.Remove(gauge);
+  f.states.clear(), f.bytes.clear();
+  for (const auto& [model, versions] : models)
+    for (const VersionStatus& v : versions) {
+      const std::string number = std::to_string(v.version);
+      for (const State state : all_states) {
+        f.states.push_back(&f.model_state.Add({{"model", model}, {"version", number}, {"state", name_of(state)}}));
+        f.states.back()->Set(state == v.state);
+      }
+      f.bytes.push_back(&f.model_bytes.Add({{"model", model}, {"version", number}}));
+      f.bytes.back()->Set(static_cast<double>(v.bytes));
+    }
 }
 
 // What Linux says of the process.
 TANDEM_INLINE void Metrics::Families::process() {
   std::ifstream statm("/proc/self/statm");
   long pages = 0;
-  if (statm >> pages >> pages) memory.Add({}).Set(static_cast<double>(pages * sysconf(_SC_PAGESIZE)));
+  if (statm >> pages >> pages) memory.Set(static_cast<double>(pages * sysconf(_SC_PAGESIZE)));
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
   const auto seconds = [](const timeval& t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
   };
-  cpu.Add({}).Set(seconds(used.ru_utime) + seconds(used.ru_stime));
+  const std::lock_guard lock(mutex);
+  cpu.Increment(seconds(used.ru_utime) + seconds(used.ru_stime) - cpu.Value());
 }
 TANDEM_INLINE std::string Metrics::text() {
   families_->process();

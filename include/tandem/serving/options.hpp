@@ -23,8 +23,8 @@ struct Batching {
   bool enabled = false;
   i64 max_batch_size = 64;
   i64 batch_timeout_micros = 0;  ///< how long the first request waits for others while a thread is free
-  /// The sizes that batches have, in ascending order: they are filled up to the next one by repeating their first row.
-  /// None: any size.
+  /// The sizes that batches have, in ascending order, with .max_batch_size at the end: they are filled up to the next
+  /// one by repeating their first row. None: any size.
   std::vector<i64> allowed_batch_sizes = {};
   bool enable_large_batch_splitting = true;  ///< a larger request runs in parts; false: it is refused
 };
@@ -55,15 +55,16 @@ struct Options {
   std::string bind = "127.0.0.1";  ///< the address; another than loopback needs tokens or .allow_insecure
   int rest_api_port = 8501;        ///< 0: any that is free (Server::rest_port())
   double rest_api_timeout_seconds = 30;
-  bool enable_cors_support = false;  ///< whether pages of other origins may call
-  bool ignore_extra_inputs = false;  ///< whether inputs that a signature does not have are passed over, not refused
-  std::string auth_token_file = {};  ///< a line for each token; without one, everybody is served
-  bool allow_insecure = false;       ///< whether an address that others reach may be served without tokens
-  i64 max_request_bytes = 64 << 20;
-  i64 max_queue_rows = 4096;        ///< of a model, those that wait and those that run
-  i64 max_queue_bytes = 256 << 20;  ///< likewise
+  bool enable_cors_support = false;    ///< whether pages of other origins may call
+  bool ignore_extra_inputs = false;    ///< whether inputs that a signature does not have are passed over, not refused
+  std::string auth_token_file = {};    ///< a line for each token; without one, everybody is served
+  bool allow_insecure = false;         ///< whether an address that others reach may be served without tokens
+  i64 max_request_bytes = 64 << 20;    ///< of a body, also when it is inflated
+  i64 max_total_body_bytes = 1 << 30;  ///< of all bodies that are read or answered at a time
+  i64 max_queue_rows = 4096;           ///< of a model, those that wait and those that run
+  i64 max_queue_bytes = 256 << 20;     ///< likewise
   int max_connections = 1024;
-  double drain_seconds = 0;   ///< after stop(): how long requests are still taken, while is_ready() says no
+  double drain_seconds = 5;   ///< after stop(): how long requests are still taken, while is_ready() says no
   double grace_seconds = 30;  ///< and then: how long those that run may take
 };
 

@@ -37,13 +37,14 @@ class RunSlots {
     std::condition_variable wake;
     bool has_slot = false;
   };
+  using Queues = std::map<std::string, std::deque<Waiting*>>;  // by model; an empty one keeps its place
   void release();
   void grant();  // the free slots to those who wait; with the lock
 
   std::mutex mutex_;
   int free_;
-  std::map<std::string, std::deque<Waiting*>> waiting_;  // by model; none is empty
-  std::string last_;                                     // the model that got the last slot
+  Queues waiting_;
+  Queues::iterator last_ = waiting_.end();  // the model that got the last slot
 };
 
 /// How often a thread that waits looks whether its request was cancelled.

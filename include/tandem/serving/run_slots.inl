@@ -9,15 +9,14 @@ namespace TANDEM_NS::serving::impl {
 
 TANDEM_INLINE void RunSlots::acquire(const std::string& model, const CallScope& scope) {
   std::unique_lock lock(mutex_);
+  std::deque<Waiting*>& queue = waiting_[model];
   Waiting self;
-  waiting_[model].push_back(&self);
+  queue.push_back(&self);
   grant();
   while (!self.has_slot) {
     self.wake.wait_for(lock, std::chrono::milliseconds(cancel_check_ms));
     if (self.has_slot || !scope.ends()) continue;
-    std::deque<Waiting*>& queue = waiting_[model];
     queue.erase(std::find(queue.begin(), queue.end(), &self));
-    if (queue.empty()) waiting_.erase(model);
     scope.check("serving", "while the request waited for its turn");
   }
 }
@@ -26,15 +25,18 @@ TANDEM_INLINE void RunSlots::release() {
   ++free_;
   grant();
 }
+// Takes no memory, so that it cannot fail.
 TANDEM_INLINE void RunSlots::grant() {
-  while (free_ > 0 && !waiting_.empty()) {
-    auto next = waiting_.upper_bound(last_);
-    if (next == waiting_.end()) next = waiting_.begin();
-    last_ = next->first;
-    Waiting* const w = next->second.front();
-    next->second.pop_front();
-    if (next->second.empty()) waiting_.erase(next);
+  for (std::size_t looked_at = 0; free_ > 0 && looked_at < waiting_.size();) {
+    last_ = last_ == waiting_.end() || std::next(last_) == waiting_.end() ? waiting_.begin() : std::next(last_);
+    if (last_->second.empty()) {
+      ++looked_at;
+      continue;
+    }
+    Waiting* const w = last_->second.front();
+    last_->second.pop_front();
     --free_;
+    looked_at = 0;
     w->has_slot = true;
     w->wake.notify_one();
   }

@@ -16,8 +16,8 @@ namespace impl {
 // The REST protocols and the web page, for those who are let in.
 class Door final : public HttpHandler {
  public:
-  Door(const Options& options, Engine& engine)
-      : guard_(options),
+  Door(const Options& options, const Guard& guard, Engine& engine)
+      : guard_(guard),
         engine_(engine),
         rest_(engine, {.cors = options.enable_cors_support,
                        .timeout = options.rest_api_timeout_seconds,
@@ -26,16 +26,24 @@ class Door final : public HttpHandler {
   HttpAnswer handle(const HttpRequest& request) override {
     // Who watches whether the server runs needs no token.
     const bool is_health = request.target.starts_with("/v2/health/");
-    if (!is_health && request.method != "OPTIONS" && !guard_.lets_in(request.header("authorization"))) return refused();
+    if (!is_health && request.method != "OPTIONS" && !guard_.lets_in(request.header("authorization")))
+      return not_let_in();
     if (request.method == "GET") {
-      if (const PageFile* const file = page_file(request.target)) return page_answer(file->type, std::string(file->text));
+      if (const PageFile* const file = page_file(request.target))
+        return page_answer(file->type, std::string(file->text));
       if (request.target == "/models.json") return page_answer("application/json", models_json(engine_));
     }
     return rest_.handle(request);
   }
+  void refused(int status) noexcept override {
+    try {
+      if (status == 413 || status == 431 || status == 429) engine_.count_rejected("size");
+    } catch (const std::exception&) {  // no memory to count it
+    }
+  }
 
  private:
-  HttpAnswer refused() {
+  HttpAnswer not_let_in() {
     engine_.count_rejected("auth");
     return {401,
             {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
@@ -50,7 +58,7 @@ class Door final : public HttpHandler {
             std::move(body)};
   }
 
-  const Guard guard_;
+  const Guard& guard_;
   Engine& engine_;
   Rest rest_;
 };
@@ -58,9 +66,10 @@ class Door final : public HttpHandler {
 }  // namespace impl
 
 struct Server::Parts {
-  explicit Parts(const Options& o) : options(o), engine(o), door(o, engine), http(o, door) {}
+  explicit Parts(const Options& o) : options(o), guard(o), engine(o), door(o, guard, engine), http(o, door) {}
 
   const Options options;
+  const impl::Guard guard;  // first: what is wrong with it is said before anything is loaded
   Engine engine;
   impl::Door door;
   impl::HttpServer http;
@@ -77,6 +86,7 @@ TANDEM_INLINE void Server::stop() {
   std::this_thread::sleep_for(std::chrono::duration<double>(parts_->options.drain_seconds));
   parts_->http.stop_accepting();
   parts_->engine.drain(parts_->options.grace_seconds);
+  parts_->http.finish(parts_->options.grace_seconds);
 }
 
 struct ShutdownSignals::Before {
@@ -91,7 +101,11 @@ TANDEM_INLINE ShutdownSignals::~ShutdownSignals() { pthread_sigmask(SIG_SETMASK,
 TANDEM_INLINE int ShutdownSignals::wait() {
   int number = 0;
   sigwait(&before_->signals, &number);
-  if (number != SIGHUP) pthread_sigmask(SIG_SETMASK, &before_->mask, nullptr);
+  if (number == SIGHUP) return number;
+  sigset_t end;
+  sigemptyset(&end);
+  sigaddset(&end, SIGTERM), sigaddset(&end, SIGINT);
+  pthread_sigmask(SIG_UNBLOCK, &end, nullptr);  // a SIGHUP while the server shuts down changes nothing
   return number;
 }
 

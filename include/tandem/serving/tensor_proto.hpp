@@ -12,8 +12,8 @@ namespace TANDEM_NS::serving::impl {
 /// Appends a field that is a TensorProto, with its values as `tensor_content`, texts as `string_val`.
 void append_tensor(std::string& to, std::uint32_t field, const Tensor& x);
 
-/// The tensor of a TensorProto: with `tensor_content`, or with values of its dtype, of which one fills the shape and
-/// fewer than the shape has repeat the last one, as in TensorFlow.
+/// The tensor of a TensorProto: with `tensor_content`, or with values of its dtype. Fewer than the shape has repeat the
+/// last one, as in TensorFlow, up to 2^20 elements; of strings one may fill the shape.
 ///   what    names the tensor in errors
 ///   throws  errors::InvalidArgumentError for a message that is damaged, a dtype that tensors do not have, a shape of
 ///           more than 8 dimensions or with unknown sizes, and another number of values

@@ -42,18 +42,11 @@ TANDEM_INLINE DType dtype_of(u64 number, const std::string& what) {
   refuse_tensor(what, "the dtype " + std::to_string(number) + " of its TensorProto is not supported");
 }
 
-// What a TensorProto says, its fields in any order.
+// What a TensorProto says but for its values, which are read when their dtype is known.
 struct TensorFields {
   std::optional<u64> dtype;
   Shape shape;
   std::string_view content;
-  struct Values {
-    std::uint32_t field;
-    io::detail::WireType type;
-    std::string_view bytes;
-    u64 number;
-  };
-  std::vector<Values> values;
 };
 
 TANDEM_INLINE Shape parse_shape(std::string_view message, const std::string& what) {
@@ -81,7 +74,6 @@ TANDEM_INLINE TensorFields parse_fields(std::string_view message, const std::str
     if (in.is(1, io::detail::WireType::varint)) f.dtype = in.number();
     else if (in.is(2, io::detail::WireType::bytes)) f.shape = parse_shape(in.bytes(), what);
     else if (in.is(4, io::detail::WireType::bytes)) f.content = in.bytes();
-    else if (in.field() >= 5 && in.field() <= 17) f.values.push_back({in.field(), in.type(), in.bytes(), in.number()});
   }
   if (!in.ok()) refuse_tensor(what, "its TensorProto is damaged");
   return f;
@@ -106,36 +98,36 @@ TANDEM_INLINE std::uint32_t value_field(DType d) {
 }
 
 // Appends the numbers of a field, packed or one by one, as bytes of the dtype.
-TANDEM_INLINE void append_values(std::string& to, DType d, const TensorFields::Values& v, const std::string& what) {
+TANDEM_INLINE void append_values(std::string& to, DType d, const io::detail::WireReader& in, const std::string& what) {
   using io::detail::WireType;
-  const bool fixed = d == DType::float32 || d == DType::float64 || is_complex(d);
-  const std::size_t part = fixed && is_complex(d) ? size_of(d) / 2 : size_of(d);
+  const std::size_t part = is_complex(d) ? size_of(d) / 2 : size_of(d);
+  const bool is_fixed = is_complex(d) || d == DType::float32 || d == DType::float64;
+  const WireType single = !is_fixed ? WireType::varint : part == 4 ? WireType::fixed32 : WireType::fixed64;
   const auto number = [&](u64 x) { to.append(reinterpret_cast<const char*>(&x), part); };  // the low bytes
-  if (v.type != WireType::bytes) {
-    if (fixed != (v.type != WireType::varint)) refuse_tensor(what, "its values are of another type");
-    return number(v.number);
-  }
-  if (fixed) {
-    if (v.bytes.size() % part) refuse_tensor(what, "its values are damaged");
-    to.append(v.bytes);
+  if (in.type() == single) return number(in.number());
+  if (in.type() != WireType::bytes || (is_fixed && in.bytes().size() % part))
+    refuse_tensor(what, "its values are damaged, or of another type");
+  if (is_fixed) {
+    to.append(in.bytes());
     return;
   }
-  for (std::string_view left = v.bytes; !left.empty();) {
+  for (std::string_view left = in.bytes(); !left.empty();) {
     u64 x = 0;
     if (!io::detail::read_varint(left, x)) refuse_tensor(what, "its values are damaged");
     number(x);
   }
 }
-TANDEM_INLINE Tensor texts_of(const TensorFields& f, i64 size, const std::string& what) {
-  std::vector<std::string_view> texts;
-  for (const TensorFields::Values& v : f.values)
-    if (v.field == 8 && v.type == io::detail::WireType::bytes) texts.push_back(v.bytes);
+// One text fills a shape of any size that takes no memory worth mentioning: its copies share their bytes.
+TANDEM_INLINE Tensor texts_of(std::string_view message, const Shape& shape, i64 size, const std::string& what) {
+  std::vector<Bytes> texts;
+  for (io::detail::WireReader in(message); in.next();)
+    if (in.is(8, io::detail::WireType::bytes)) texts.emplace_back(in.bytes());
   if (static_cast<i64>(texts.size()) != size && (texts.size() != 1 || size > (1 << 20)))
-    refuse_tensor(what, "it has " + std::to_string(texts.size()) + " strings, its shape " + to_string(f.shape) +
+    refuse_tensor(what, "it has " + std::to_string(texts.size()) + " strings, its shape " + to_string(shape) +
                             " takes " + std::to_string(size));
-  const Tensor t = Tensor::allocate({f.shape, DType::string, Device()});
+  const Tensor t = Tensor::allocate({shape, DType::string, Device()});
   for (i64 i = 0; i < size; ++i)
-    static_cast<Bytes*>(t.raw())[i] = Bytes(texts[texts.size() == 1 ? 0 : static_cast<std::size_t>(i)]);
+    static_cast<Bytes*>(t.raw())[i] = texts[texts.size() == 1 ? 0 : static_cast<std::size_t>(i)];
   return t;
 }
 
@@ -147,11 +139,11 @@ TANDEM_INLINE Tensor parse_tensor(std::string_view message, const std::string& w
   for (const i64 n : f.shape)
     if (__builtin_mul_overflow(size, n, &size))
       refuse_tensor(what, "its shape " + to_string(f.shape) + " is too large");
-  if (d == DType::string) return texts_of(f, size, what);
+  if (d == DType::string) return texts_of(message, f.shape, size, what);
   std::string values;
   if (f.content.empty())
-    for (const TensorFields::Values& v : f.values)
-      if (v.field == value_field(d)) append_values(values, d, v, what);
+    for (io::detail::WireReader in(message); in.next();)
+      if (in.field() == value_field(d)) append_values(values, d, in, what);
   const std::string_view bytes = f.content.empty() ? std::string_view(values) : f.content;
   const std::size_t width = size_of(d), count = bytes.size() / width;
   // A few values may stand for many, as long as that takes no memory worth mentioning.

@@ -16,7 +16,7 @@ class TextProtoReader {
     constexpr int most_depth = 32;
     if (depth > most_depth) fail("messages are nested more than " + std::to_string(most_depth) + " deep");
     std::vector<TextField> r;
-    for (skip(); left_.empty() ? end != '\0' : left_[0] != end; skip()) {
+    for (skip(); left_.empty() ? end != '\0' : end == '\0' || left_[0] != end; skip()) {
       if (left_.empty()) fail(std::string("a '") + end + "' is missing");
       field(r, depth);
     }
@@ -36,6 +36,10 @@ class TextProtoReader {
       else if (left_[0] != ' ' && left_[0] != '\t' && left_[0] != '\r' && left_[0] != ',' && left_[0] != ';') return;
     }
   }
+  bool is_quote() {
+    skip();
+    return !left_.empty() && (left_[0] == '"' || left_[0] == '\'');
+  }
   bool take(char c) {
     skip();
     if (left_.empty() || left_[0] != c) return false;
@@ -54,6 +58,39 @@ class TextProtoReader {
     left_.remove_prefix(n);
     return r;
   }
+  // What follows a backslash: n, t, r, a character for itself, three octal digits, or x and two hexadecimal ones.
+  char escape() {
+    const auto digits = [&](std::size_t most, int base) {
+      int x = 0;
+      std::size_t n = 0;
+      for (; n < most && n < left_.size(); ++n) {
+        const char c = left_[n];
+        const int digit = c >= '0' && c <= '9'                 ? c - '0'
+                          : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+                                                               : 99;
+        if (digit >= base) break;
+        x = x * base + digit;
+      }
+      if (n == 0 || x > 255) fail("an escape in a text is not valid");
+      left_.remove_prefix(n);
+      return static_cast<char>(x);
+    };
+    if (left_.empty()) fail("a text does not end");
+    const char c = left_[0];
+    if (c >= '0' && c <= '7') return digits(3, 8);
+    left_.remove_prefix(1);
+    switch (c) {
+      case 'x': return digits(2, 16);
+      case 'n': return '\n';
+      case 't': return '\t';
+      case 'r': return '\r';
+      case '\\':
+      case '\'':
+      case '"':
+      case '?': return c;
+      default: fail(std::string("there is no escape \\") + c);
+    }
+  }
   std::string quoted(char quote) {
     std::string r;
     while (true) {
@@ -61,12 +98,7 @@ class TextProtoReader {
       char c = left_[0];
       left_.remove_prefix(1);
       if (c == quote) return r;
-      if (c == '\\') {
-        if (left_.empty()) fail("a text does not end");
-        c = left_[0] == 'n' ? '\n' : left_[0] == 't' ? '\t' : left_[0];
-        left_.remove_prefix(1);
-      }
-      r += c;
+      r += c == '\\' ? escape() : c;
     }
   }
   TextField value(const std::string& name, int depth) {
@@ -74,11 +106,12 @@ class TextProtoReader {
     if (take('{') || take('<')) {
       f.is_message = true;
       f.fields = fields(last_open(), depth + 1);
-    } else if (take('"')) {
-      f.value = quoted('"');
-      while (take('"')) f.value += quoted('"');  // adjacent texts are one
-    } else if (take('\'')) {
-      f.value = quoted('\'');
+    } else if (is_quote()) {
+      while (is_quote()) {  // adjacent texts are one
+        const char quote = left_[0];
+        left_.remove_prefix(1);
+        f.value += quoted(quote);
+      }
     } else {
       f.value = word();
     }

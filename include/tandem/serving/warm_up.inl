@@ -1,5 +1,6 @@
 // Definitions of serving/warm_up.hpp.
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "tandem/base/warning.hpp"
@@ -14,6 +15,7 @@
 namespace TANDEM_NS::serving::impl {
 
 inline constexpr const char* warm_up_file = "assets.extra/tf_serving_warmup_requests";
+inline constexpr std::size_t most_warm_up_requests = 1000;
 
 TANDEM_INLINE std::vector<Request> warm_up_requests(const saved_model::Loaded& model) {
   std::vector<Request> r;
@@ -23,9 +25,9 @@ TANDEM_INLINE std::vector<Request> warm_up_requests(const saved_model::Loaded& m
   } catch (const errors::NotFoundError&) {
     return r;  // most models have none
   }
-  io::TFRecordReader records(path);
+  io::TFRecordReader records(path, {.max_record_bytes = 64 << 20});
   std::string record;
-  while (records.next(record))
+  while (r.size() < most_warm_up_requests && records.next(record))
     for (Request& request : parse_prediction_log(record)) r.push_back(std::move(request));
   return r;
 }
@@ -80,28 +82,46 @@ TANDEM_INLINE bool agree(const Tensor& a, const Tensor& b) {
   return true;
 }
 
+// Rows to try a signature with, of which two differ at least: of the first request that has such rows, or invented
+// ones; empty if there are none.
+TANDEM_INLINE NamedTensors trial_rows(const std::string& name, const saved_model::Signature& s,
+                                      const std::vector<Request>& saved) {
+  const auto differ = [](const NamedTensors& x) {
+    return std::any_of(x.begin(), x.end(), [](const auto& in) {
+      return in.second.rank() > 0 && in.second.shape().dim(0) > 1 &&
+             !agree(in.second(Slice(0, 1)), in.second(Slice(1, 2)));
+    });
+  };
+  for (const Request& r : saved) {
+    if (signature_of(r) != name) continue;
+    NamedTensors x = r.inputs;
+    for (auto& [input, t] : x)  // of one row of numbers others are made
+      if (t.rank() > 0 && t.shape().dim(0) == 1)
+        t = is_floating(t.dtype()) ? concat({t, t * 0.5, t * -1}, 0) : concat({t, t, t}, 0);
+    if (differ(x)) return x;
+  }
+  NamedTensors x = invented_inputs(s);
+  return differ(x) ? x : NamedTensors();
+}
 // Empty if the rows of a signature do not touch each other; or why it is not batched.
 TANDEM_INLINE std::string why_not_batched(const saved_model::Loaded& model, const std::string& name,
                                           const saved_model::Signature& s, const std::vector<Request>& saved) {
-  NamedTensors inputs;
-  for (const Request& r : saved)
-    if (signature_of(r) == name && inputs.empty() && r.inputs.begin()->second.rank() > 0) inputs = r.inputs;
-  if (inputs.empty()) inputs = invented_inputs(s);
-  if (inputs.empty()) return "it has no warm-up request, and no rows can be made for inputs of unknown sizes or texts";
-  i64 rows = inputs.begin()->second.shape().dim(0);
-  if (rows == 1) {  // others are made of the one that there is
-    for (auto& [input, t] : inputs) t = is_floating(t.dtype()) ? concat({t, t * 0.5, t * -1}, 0) : concat({t, t, t}, 0);
-    rows = 3;
-  }
+  const NamedTensors inputs = trial_rows(name, s, saved);
+  if (inputs.empty())
+    return "it has no warm-up request with different rows, and none can be made for inputs of unknown sizes or texts";
+  constexpr i64 most = 8;  // each runs alone
+  const i64 rows = std::min(most, inputs.begin()->second.shape().dim(0));
   try {
-    const NamedTensors together = model(name, inputs);
+    const NamedTensors together = model(name, rows_of(inputs, 0, rows));
     for (i64 i = 0; i < rows; ++i) {
       const NamedTensors alone = model(name, rows_of(inputs, i, i + 1));
       for (const auto& [output, t] : alone)
         if (together.at(output).shape().dim(0) != rows || !agree(t, together.at(output)(Slice(i, i + 1))))
           return "row " + std::to_string(i) + " of its output '" + output + "' depends on the other rows of a batch";
     }
-  } catch (const errors::OpError& e) {
+  } catch (const errors::CancelledError&) {
+    throw;  // the server ends
+  } catch (const std::exception& e) {
     return std::string("it raises for rows made to try it: ") + e.what();
   }
   return {};

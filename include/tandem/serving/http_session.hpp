@@ -1,0 +1,237 @@
+// HttpSession: one connection of an HttpServer. For its definitions.
+#pragma once
+#include <sys/socket.h>
+
+#include <atomic>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <cerrno>
+#include <optional>
+
+#include "tandem/serving/http_server.hpp"
+#include "tandem/serving/workers.hpp"
+
+namespace TANDEM_NS::serving::impl {
+
+namespace net = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using tcp = net::ip::tcp;
+
+inline constexpr std::chrono::seconds header_time{10}, idle_time{60}, write_time{30}, discard_time{2};
+inline constexpr std::size_t most_header_bytes = 16 << 10, most_discarded_bytes = 1 << 20;
+
+/// What the connections of a server have in common.
+struct HttpShared {
+  HttpShared(const Options& o, HttpHandler& h) : options(o), handler(h) {}
+  const Options options;
+  HttpHandler& handler;
+  std::atomic<int> connections{0}, busy{0};  // busy: from a request's header to the end of its answer
+  std::atomic<i64> body_bytes{0};            // of all requests
+  std::atomic<bool> is_closing{false};
+};
+
+/// One connection. Its handlers run one after the other, on the strand of its stream.
+class HttpSession : public std::enable_shared_from_this<HttpSession> {
+ public:
+  HttpSession(tcp::socket socket, HttpShared& shared, Workers& workers)
+      : stream_(std::move(socket)), shared_(shared), workers_(workers) {
+    ++shared_.connections;
+  }
+  ~HttpSession() {
+    end_request();
+    --shared_.connections;
+  }
+
+  void start() {
+    if (shared_.connections > shared_.options.max_connections) return refuse(503, "too many connections");
+    beast::error_code ignored;
+    stream_.socket().set_option(tcp::no_delay(true), ignored);
+    wait();
+  }
+
+ private:
+  // For the first bytes of a request.
+  void wait() {
+    end_request();
+    if (buffer_.size() > 0) return read_header();
+    stream_.expires_after(idle_time);
+    stream_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](beast::error_code e, std::size_t n) {
+      if (e) return self->close();
+      self->buffer_.commit(n);
+      self->read_header();
+    });
+  }
+  void read_header() {
+    parser_.emplace();
+    parser_->header_limit(most_header_bytes);
+    parser_->body_limit(static_cast<std::uint64_t>(shared_.options.max_request_bytes));
+    stream_.expires_after(header_time);
+    http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code e, std::size_t) {
+      if (e) return self->failed(e);
+      self->begin_request();
+    });
+  }
+  void begin_request() {
+    const auto& header = parser_->get();
+    keep_ = header.keep_alive() && !shared_.is_closing;
+    begin_ = std::chrono::steady_clock::now();
+    is_busy_ = true, ++shared_.busy;
+    // The memory is taken with the first byte of the body. A body in chunks counts as the longest.
+    body_bytes_ =
+        header.chunked() ? shared_.options.max_request_bytes : static_cast<i64>(parser_->content_length().value_or(0));
+    if ((shared_.body_bytes += body_bytes_) > shared_.options.max_total_body_bytes)
+      return refuse(429, "the requests that the server reads take too much memory; try again later");
+    if (beast::iequals(header[http::field::expect], "100-continue")) return let_continue();
+    read_body();
+  }
+  void end_request() {
+    if (!is_busy_) return;
+    is_busy_ = false;
+    given_ = {}, answer_ = {};
+    shared_.body_bytes -= body_bytes_;
+    --shared_.busy;
+  }
+  void let_continue() {
+    const auto go_on = std::make_shared<http::response<http::empty_body>>(http::status::continue_, 11);
+    http::async_write(stream_, *go_on, [self = shared_from_this(), go_on](beast::error_code e, std::size_t) {
+      if (e) return self->close();
+      self->read_body();
+    });
+  }
+  void read_body() {
+    if (parser_->is_done()) return handle();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    if (static_cast<double>(parser_->get().body().size()) < 1024 * (seconds - 10))
+      return refuse(408, "the body comes too slowly");
+    stream_.expires_after(header_time);
+    http::async_read_some(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code e, std::size_t) {
+      if (e) return self->failed(e);
+      self->read_body();
+    });
+  }
+
+  // Reads, such as whether the server is ready, do not wait behind calls of models. Others have a worker; meanwhile the
+  // connection is watched.
+  void handle() {
+    given_ = parser_->release();
+    const CancelToken cancel;
+    if (given_.method() != http::verb::post) return write(answer_of(cancel));
+    is_answered_ = false;
+    watch(cancel);
+    try {
+      workers_.run([self = shared_from_this(), cancel] {
+        auto answer = std::make_shared<HttpAnswer>(self->answer_of(cancel));
+        net::post(self->stream_.get_executor(), [self, answer] {
+          self->stop_watching();
+          self->write(std::move(*answer));
+        });
+      });
+    } catch (const std::exception&) {  // no thread, no memory
+      stop_watching();
+      refuse(503, "the server has no thread for the request; try again later");
+    }
+  }
+  HttpAnswer answer_of(const CancelToken& cancel) const noexcept {
+    const auto view = [](boost::string_view s) { return std::string_view(s.data(), s.size()); };
+    try {
+      HttpRequest r{view(given_.method_string()), view(given_.target()), {}, given_.body(), cancel};
+      for (const auto& field : given_) r.headers.emplace_back(view(field.name_string()), view(field.value()));
+      r.waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+      return shared_.handler.handle(r);
+    } catch (...) {  // no memory, even for an error
+      return {500, {}, {}};
+    }
+  }
+  // Cancels the request if the other side closes the connection before its answer is there.
+  void watch(const CancelToken& cancel) {
+    stream_.expires_never();
+    stream_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this(), cancel](beast::error_code e) {
+      if (e || self->is_answered_) return;
+      char next;
+      const ssize_t n = ::recv(self->stream_.socket().native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
+      if (n < 0 && (errno == EAGAIN || errno == EINTR)) return self->watch(cancel);
+      if (n > 0) return;  // the next request
+      cancel.cancel();
+      self->keep_ = false;
+    });
+  }
+  void stop_watching() {
+    is_answered_ = true;
+    beast::error_code ignored;
+    stream_.socket().cancel(ignored);
+  }
+
+  void write(HttpAnswer given) {
+    answer_ = {static_cast<http::status>(given.status), 11, std::move(given.body)};
+    for (const auto& [name, value] : given.headers) answer_.set(name, value);
+    answer_.keep_alive(keep_ && !shared_.is_closing);
+    answer_.prepare_payload();
+    serializer_.emplace(answer_);
+    write_some();
+  }
+  void write_some() {
+    if (serializer_->is_done()) return answer_.keep_alive() ? wait() : discard();
+    stream_.expires_after(write_time);
+    http::async_write_some(stream_, *serializer_, [self = shared_from_this()](beast::error_code e, std::size_t) {
+      if (e) return self->close();
+      self->write_some();
+    });
+  }
+  void refuse(int status, const char* why) {
+    keep_ = false;
+    shared_.handler.refused(status);
+    std::vector<std::pair<std::string, std::string>> headers{{"Content-Type", "application/json"}};
+    if (status == 429 || status == 503) headers.emplace_back("Retry-After", "1");
+    write({status, std::move(headers), std::string("{\"error\": \"") + why + "\"}"});
+  }
+  void failed(beast::error_code e) {
+    if (e == http::error::body_limit) return refuse(413, "the body is larger than the server accepts");
+    if (e == http::error::header_limit) return refuse(431, "the header is larger than 16 KiB");
+    if (e.category() == beast::error_code(http::error::bad_method).category() && e != http::error::end_of_stream &&
+        e != http::error::partial_message)
+      return refuse(400, "this is not HTTP/1.1");
+    close();
+  }
+  // Reads what the client still sends, for a moment: closed with unread bytes, the connection would be reset, and its
+  // answer with it.
+  void discard() {
+    end_request();
+    beast::error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    discard_until_ = std::chrono::steady_clock::now() + discard_time;
+    discard_some(0);
+  }
+  void discard_some(std::size_t discarded) {
+    if (discarded > most_discarded_bytes || std::chrono::steady_clock::now() > discard_until_) return close();
+    buffer_.clear();
+    stream_.expires_at(discard_until_);
+    stream_.async_read_some(buffer_.prepare(4096),
+                            [self = shared_from_this(), discarded](beast::error_code e, std::size_t n) {
+                              if (e) return self->close();
+                              self->discard_some(discarded + n);
+                            });
+  }
+  void close() {
+    end_request();
+    beast::error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+    stream_.close();
+  }
+
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  http::request<http::string_body> given_;
+  http::response<http::string_body> answer_;
+  std::optional<http::response_serializer<http::string_body>> serializer_;
+  std::chrono::steady_clock::time_point begin_, discard_until_;
+  bool keep_ = false, is_answered_ = false, is_busy_ = false;
+  i64 body_bytes_ = 0;
+  HttpShared& shared_;
+  Workers& workers_;
+};
+
+}  // namespace TANDEM_NS::serving::impl
