@@ -2,9 +2,10 @@
 #pragma once
 #include <condition_variable>
 #include <deque>
-#include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace TANDEM_NS::serving::impl {
 
@@ -19,14 +20,28 @@ class Workers {
   ~Workers();
   /// The task must not throw.
   ///   throws  std::system_error if there can be no more threads, std::bad_alloc; then the task does not run
-  void run(std::function<void()> task);
+  template <class F>
+  void run(F task) {
+    add(std::make_unique<TaskOf<F>>(std::move(task)));
+  }
 
  private:
+  struct Task {
+    virtual ~Task() = default;
+    virtual void run() = 0;
+  };
+  template <class F>
+  struct TaskOf final : Task {
+    explicit TaskOf(F f) : f_(std::move(f)) {}
+    void run() override { f_(); }
+    F f_;
+  };
+  void add(std::unique_ptr<Task> task);
   void work();
 
   std::mutex mutex_;
   std::condition_variable wake_, ended_;
-  std::deque<std::function<void()>> tasks_;
+  std::deque<std::unique_ptr<Task>> tasks_;
   int idle_ = 0, threads_ = 0;
   bool stop_ = false;
 };

@@ -12,7 +12,7 @@ TANDEM_INLINE Workers::~Workers() {
   wake_.notify_all();
   ended_.wait(lock, [&] { return threads_ == 0; });
 }
-TANDEM_INLINE void Workers::run(std::function<void()> task) {
+TANDEM_INLINE void Workers::add(std::unique_ptr<Task> task) {
   const std::lock_guard lock(mutex_);
   tasks_.push_back(std::move(task));
   if (idle_ >= static_cast<int>(tasks_.size())) return wake_.notify_one();
@@ -32,11 +32,11 @@ TANDEM_INLINE void Workers::work() {
     const bool has_task = wake_.wait_for(lock, patience, [&] { return stop_ || !tasks_.empty(); }) && !tasks_.empty();
     --idle_;
     if (!has_task) break;
-    std::function<void()> task = std::move(tasks_.front());
+    std::unique_ptr<Task> task = std::move(tasks_.front());
     tasks_.pop_front();
     lock.unlock();
-    task();
-    task = nullptr;  // what it holds is let go without the lock
+    task->run();
+    task.reset();  // what it holds is let go without the lock
     lock.lock();
   }
   --threads_;
