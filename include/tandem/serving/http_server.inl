@@ -6,6 +6,7 @@
 
 #include "tandem/base/error.hpp"
 #include "tandem/base/warning.hpp"
+#include "tandem/serving/http_server.hpp"
 #include "tandem/serving/http_session.hpp"
 
 namespace TANDEM_NS::serving::impl {
