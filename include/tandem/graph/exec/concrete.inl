@@ -10,6 +10,7 @@
 #include "tandem/graph/exec/replay.hpp"
 #include "tandem/graph/ir/bind.hpp"
 #include "tandem/graph/ir/common.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 
 namespace TANDEM_NS {
@@ -147,7 +148,7 @@ TANDEM_LAZY_INLINE MemoryUse ConcreteFunction::memory_for(Span<const Spec> argum
       errors::raise<errors::InvalidArgumentError>(
           traced_->name.c_str(), "memory_for: argument " + std::to_string(i) + " is " + to_string(own[i]) +
                                      ", and memory depends on its size: give the specs of a call");
-  const detail::ScopedDetach detached;
+  const detail::OutsideTrace outside;
   return memory_of(program_for(own)->graph(), options_.plan);
 }
 TANDEM_LAZY_INLINE std::string ConcreteFunction::plan(Span<const Spec> arguments) {
