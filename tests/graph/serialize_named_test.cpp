@@ -85,7 +85,7 @@ TEST_CASE("named graph: a value that is nowhere is named, and so is one of anoth
       error_of<errors::NotFoundError>([&] { parse_graph(m.bytes, {.ops = all_ops()}); }),
       ContainsSubstring("the value of the Variable 'net/w' float32[2,1]") && ContainsSubstring("LoadOptions::values"));
   CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { parse_graph(m.bytes, with("net/w", Variable(ones({3})))); }),
-             ContainsSubstring("float32[3]") && ContainsSubstring("float32[2,1]"));
+             ContainsSubstring("float32[3] on CPU:0") && ContainsSubstring("float32[2,1] on CPU:0"));
 }
 
 TEST_CASE("named graph: a Variable without a value in a file of format 1 is damage") {

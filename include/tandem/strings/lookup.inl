@@ -83,6 +83,14 @@ TANDEM_INLINE std::vector<Tensor> Table::parts() const {
   put_value(value, other.raw(), 0, missing);
   return {all, of_all, other};
 }
+TANDEM_INLINE i64 Table::bytes() const {
+  constexpr std::size_t node = 2 * sizeof(void*);  // of a hash table: the next one, and the hash or the bucket
+  std::size_t n = sizeof(Table) + texts.size() * (node + sizeof(*texts.begin())) +
+                  numbers.size() * (node + sizeof(*numbers.begin()));
+  for (const auto& [k, v] : texts) n += k.size() + v.text.view().size();
+  for (const auto& [k, v] : numbers) n += v.text.view().size();
+  return static_cast<i64>(n);
+}
 /// The table of these parts; null if no table has them.
 TANDEM_INLINE Ref<Table> table_of(const ObjectParts& parts) {
   if (parts.of_kind != "lookup table" || parts.tensors.size() != 3) return {};
@@ -102,8 +110,9 @@ TANDEM_INLINE Ref<Table> table_of(const ObjectParts& parts) {
 }
 TANDEM_INLINE void read_field(AttrReader& r, const char* name, Ref<Table>& to) {
   const Ref<Opaque> value = TANDEM_VIRTUAL(r, AttrReader::opaque)(name);
-  to = Ref<Table>(dynamic_cast<Table*>(value.get()));
-  if (const auto* const parts = dynamic_cast<const ObjectParts*>(value.get())) to = table_of(*parts);
+  auto* const parts = dynamic_cast<ObjectParts*>(value.get());
+  if (parts && !parts->made) parts->made = Ref<Opaque>(table_of(*parts).get());
+  to = Ref<Table>(dynamic_cast<Table*>(parts ? parts->made.get() : value.get()));
   if (!to) TANDEM_VIRTUAL(r, AttrReader::misfit)(name);
 }
 

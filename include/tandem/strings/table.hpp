@@ -38,6 +38,7 @@ struct TANDEM_API Table final : SavedObject {
   /// Keys in ascending order, their values, the value of other keys.
   TANDEM_INLINE std::vector<Tensor> parts() const override;
   bool is_fixed() const override { return !changes; }
+  TANDEM_INLINE i64 bytes() const override;
 };
 /// Makes the table of an attribute of what a graph file has of it (core/saved_object.hpp).
 TANDEM_API void read_field(AttrReader& r, const char* name, Ref<Table>& to);

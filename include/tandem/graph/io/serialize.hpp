@@ -17,8 +17,8 @@ namespace TANDEM_NS {
 /// The latest format version; parse_graph() reads this version and all earlier ones. serialize() writes version 1 where
 /// that can hold what is saved, so that earlier versions of the library read it.
 ///   1  graphs with all that they need to run
-///   2  also names of inputs and outputs, Variables whose values are elsewhere, objects that ops refer to (lookup
-///   tables)
+///   2  also names of inputs and outputs, Variables whose values are elsewhere, and objects that ops refer to, such as
+///      lookup tables
 inline constexpr std::uint32_t graph_format = 2;
 
 struct SaveOptions {
@@ -84,7 +84,7 @@ struct NamedGraph {
 ///           errors::FailedPreconditionError for a newer format; errors::NotFoundError for an op that is not among
 ///           `ops`, a name in `variables` that was not saved, or a Variable without a value that is neither in
 ///           `variables` nor in `values`; errors::InvalidArgumentError if a Variable of those has another shape or
-///           dtype
+///           dtype, or is on another device
 TANDEM_LAZY TANDEM_API Ref<Graph> parse_graph(std::string_view bytes, const LoadOptions& options);
 /// The same with the names of inputs and outputs, which are different and not empty; no names where the file has none.
 TANDEM_LAZY TANDEM_API NamedGraph parse_named_graph(std::string_view bytes, const LoadOptions& options);

@@ -1,6 +1,7 @@
 // Parses graphs from untrusted bytes.
 #pragma once
 #include <algorithm>
+#include <unordered_map>
 
 #include "tandem/core/saved_object.hpp"
 #include "tandem/graph/control/control_code.hpp"
@@ -85,6 +86,7 @@ TANDEM_LAZY class GraphReader final : AttrReader {
 
   void read_variables() {
     const std::size_t n = bytes_.count(least_tensor + 5);
+    if (n) replaced_ = by_name(options_.variables), values_ = by_name(options_.values);
     std::vector<std::string> names, elsewhere;
     for (std::size_t i = 0; i < n; ++i) {
       names.push_back(bytes_.text());
@@ -95,17 +97,24 @@ TANDEM_LAZY class GraphReader final : AttrReader {
     }
     if (const std::string* const twice = repeated(elsewhere))
       bytes_.fail("has two Variables '" + *twice + "' whose values are elsewhere");
+    check_replaced(names);
+  }
+  // Each Variable that is given instead of a saved one replaces exactly one.
+  void check_replaced(const std::vector<std::string>& names) const {
+    if (options_.variables.empty()) return;
+    std::unordered_map<std::string_view, int> times;
+    for (const std::string& name : names) ++times[name];
     for (const auto& [name, v] : options_.variables)
-      if (const auto times = std::count(names.begin(), names.end(), name); times != 1)
+      if (const auto at = times.find(name); at == times.end() || at->second != 1)
         errors::raise<errors::NotFoundError>(
             "parse_graph",
-            times ? "several Variables of the graph are named '" + name + "'"
-                  : "no Variable of the graph is named '" + name + "', which LoadOptions::variables gives");
+            at != times.end() ? "several Variables of the graph are named '" + name + "'"
+                              : "no Variable of the graph is named '" + name + "', which LoadOptions::variables gives");
   }
   Variable variable(const std::string& name, bool trainable, const Tensor& value) const {
-    const Variable* given = find(options_.variables, name);
+    const Variable* given = find(replaced_, name);
     if (!given && value.is_symbolic()) {
-      given = find(options_.values, name);
+      given = find(values_, name);
       if (!given)
         errors::raise<errors::NotFoundError>("parse_graph", "the value of the Variable '" + name + "' " +
                                                                 to_string(value.spec()) +
@@ -114,14 +123,20 @@ TANDEM_LAZY class GraphReader final : AttrReader {
     if (!given) return Variable(value, {.name = name.c_str(), .trainable = trainable});
     if (!(given->spec() == value.spec()))
       errors::raise<errors::InvalidArgumentError>("parse_graph", "the Variable given for '" + name + "' is " +
-                                                                     to_string(given->spec()) + ", the saved one " +
-                                                                     to_string(value.spec()));
+                                                                     with_device(given->spec()) + ", the saved one " +
+                                                                     with_device(value.spec()));
     return *given;
   }
-  static const Variable* find(const std::vector<std::pair<std::string, Variable>>& list, const std::string& name) {
-    for (const auto& [its_name, v] : list)
-      if (its_name == name) return &v;
-    return nullptr;
+  static std::string with_device(const Spec& s) { return to_string(s) + " on " + to_string(s.device); }
+  using ByName = std::unordered_map<std::string_view, const Variable*>;
+  static ByName by_name(const std::vector<std::pair<std::string, Variable>>& list) {
+    ByName r;
+    for (const auto& [name, v] : list) r.emplace(name, &v);
+    return r;
+  }
+  static const Variable* find(const ByName& list, const std::string& name) {
+    const auto at = list.find(name);
+    return at == list.end() ? nullptr : at->second;
   }
 
   Ref<Graph> graph() {
@@ -225,7 +240,7 @@ TANDEM_LAZY class GraphReader final : AttrReader {
     node_ = node, fields_ = fields;
     return Ref<Opaque>(g.get());
   }
-  // What an object is made of. The attribute makes the object, once for each use of it.
+  // What an object is made of. The first attribute that refers to it makes the object.
   Ref<Opaque> object() {
     const std::size_t at = bytes_.below(objects_.size() + 1, "object");
     if (at < objects_.size()) return Ref<Opaque>(objects_[at].get());
@@ -280,6 +295,7 @@ TANDEM_LAZY class GraphReader final : AttrReader {
 
   ByteReader bytes_;
   const LoadOptions& options_;
+  ByName replaced_, values_;  // those of the options
   std::uint32_t format_ = 0;
   std::vector<const OpDef*> ops_;
   std::vector<Variable> variables_;

@@ -21,8 +21,7 @@ TANDEM_LAZY class GraphWriter final : AttrVisitor {
     check_names(options.outputs, g.outputs.size(), "outputs");
     graph(g);
     const std::string graph_bytes = std::exchange(body_, {}).out;  // its ops and Variables are known only now
-    std::vector<const std::string*> elsewhere;                     // by Variable: its name, if its value is
-    for (const Variable& v : variables_.list()) elsewhere.push_back(name_elsewhere(v, options));
+    const std::vector<const std::string*> elsewhere = names_elsewhere(options);
     const bool any = std::any_of(elsewhere.begin(), elsewhere.end(), [](const std::string* name) { return name; });
     const std::uint32_t format =
         any || !options.inputs.empty() || !options.outputs.empty() || !objects_.empty() ? 2 : 1;
@@ -62,10 +61,18 @@ TANDEM_LAZY class GraphWriter final : AttrVisitor {
       if (name.empty()) refuse("must not be empty");
     if (const std::string* const twice = repeated(names)) refuse("have '" + *twice + "' twice");
   }
-  static const std::string* name_elsewhere(const Variable& v, const SaveOptions& options) {
-    for (const auto& [name, given] : options.values_elsewhere)
-      if (given.is_same(v)) return &name;
-    return nullptr;
+  // By Variable of the graph: its name, or null if its value is in the file.
+  std::vector<const std::string*> names_elsewhere(const SaveOptions& options) const {
+    IdMap given;  // by Variable: which of the options
+    for (std::size_t i = 0; i < options.values_elsewhere.size(); ++i)
+      if (const u64 id = options.values_elsewhere[i].second.id(); given.find(id) < 0)
+        given.insert(id, static_cast<int>(i));
+    std::vector<const std::string*> r;
+    for (const Variable& v : variables_.list()) {
+      const int at = given.find(v.id());
+      r.push_back(at < 0 ? nullptr : &options.values_elsewhere[static_cast<std::size_t>(at)].first);
+    }
+    return r;
   }
   void names(const std::vector<std::string>& list) {
     body_.count(list.size());
