@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "tandem/io/regular_file.hpp"
 #include "tandem/saved_model/manifest.hpp"
 
 namespace TANDEM_NS::saved_model::impl {
@@ -15,8 +16,8 @@ namespace TANDEM_NS::saved_model::impl {
 TANDEM_API i64 version_of(std::string_view name);
 
 /// A version that is being made: a folder .tmp-VERSION-PID beside the one that it becomes. Nothing looks like a version
-/// before publish(), and all of it has reached the disk then. Destruction removes what was not published; what a killed
-/// process left is removed when the next version is saved there.
+/// before publish(), and all of it has reached the disk then. Destruction removes what was not published; what killed
+/// processes left of any version is removed when the next one is saved beside it.
 class TANDEM_API NewVersion {
  public:
   /// Makes the folder, and those that it lies in.
@@ -36,14 +37,26 @@ class TANDEM_API NewVersion {
   /// The files, without the manifest.
   const std::map<std::string, FileEntry>& files() const;
   /// Makes the folder the version.
-  ///   throws  errors::AlreadyExistsError if another process was first; errors::UnimplementedError if a version is to
-  ///   be
-  ///           replaced where the file system cannot exchange two folders; errors::UnavailableError
+  ///   throws  errors::AlreadyExistsError if another process was first; errors::UnimplementedError if a version
+  ///           is to be replaced where the file system cannot exchange two folders; errors::UnavailableError
   void publish();
 
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+/// The folder of a version that is being read. It stays open, so that no folder that is made meanwhile is taken for it.
+class TANDEM_API ReadVersion {
+ public:
+  ///   throws  errors::NotFoundError if there is no such directory; errors::UnavailableError
+  explicit ReadVersion(const std::string& directory);
+  /// Whether the directory is still this folder: another process may have exchanged or removed it.
+  bool is_current() const;
+
+ private:
+  std::string directory_;
+  io::detail::Descriptor folder_;
 };
 
 /// The size and CRC-32C of a file.

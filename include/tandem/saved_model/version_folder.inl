@@ -53,11 +53,20 @@ inline void sync_path(const std::string& path) {
   const Descriptor f(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
   if (f.get() < 0 || uninterrupted([&] { return ::fsync(f.get()); }) != 0) raise_folder("cannot write", path, errno);
 }
-inline bool is_same_file(const Descriptor& open, const std::string& path) {
+// Whether a path, or what it links to, is the file that is open.
+inline bool is_same_file(const Descriptor& open, const std::string& path, int flags = AT_SYMLINK_NOFOLLOW) {
   struct stat here {
   }, there{};
-  return ::fstat(open.get(), &here) == 0 && ::lstat(path.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
-         here.st_ino == there.st_ino;
+  return ::fstat(open.get(), &here) == 0 && ::fstatat(AT_FDCWD, path.c_str(), &there, flags) == 0 &&
+         here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+// Whether a name is that of a folder in which a version is made.
+inline bool is_unfinished(std::string_view name) {
+  constexpr std::string_view start = ".tmp-";
+  if (!name.starts_with(start)) return false;
+  name.remove_prefix(start.size());
+  const std::size_t dash = name.find('-');
+  return dash != name.npos && version_of(name.substr(0, dash)) && version_of(name.substr(dash + 1));
 }
 // Removes the folder of a save that no longer runs; returns whether it is gone.
 inline bool remove_unfinished_folder(const std::string& path) {
@@ -88,7 +97,7 @@ struct NewVersion::State {
     if (exists() && !overwrite) raise_exists(directory);
     io::ensure_directory(base);
     folder = base + ".tmp-" + name + "-" + std::to_string(::getpid());
-    remove_left(".tmp-" + name + "-");
+    remove_left();
     make_folder();
   }
   ~State() {
@@ -99,12 +108,11 @@ struct NewVersion::State {
     struct stat s {};
     return uninterrupted([&] { return ::lstat(directory.c_str(), &s); }) == 0;
   }
-  void remove_left(const std::string& start) const {
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(base, ignored)) {
-      const std::string name = entry.path().filename().string();
-      if (name.starts_with(start) && version_of(name.substr(start.size()))) remove_unfinished_folder(base + name);
-    }
+  void remove_left() const {
+    std::error_code ignored;  // a failure ends the iteration
+    for (std::filesystem::directory_iterator at(base, ignored), end; at != end; at.increment(ignored))
+      if (const std::string name = at->path().filename().string(); is_unfinished(name))
+        remove_unfinished_folder(base + name);
   }
   // Whoever removes what is left may come between the two calls: then again.
   void make_folder() {
@@ -116,15 +124,22 @@ struct NewVersion::State {
         raise_folder("cannot make the folder", std::exchange(folder, ""), error);
       }
       lock = open_folder(folder);
+      if (lock.get() < 0 && errno != ENOENT) {
+        const int error = errno;
+        ::rmdir(folder.c_str());
+        raise_folder("cannot open the folder", std::exchange(folder, ""), error);
+      }
       if (lock.get() < 0) continue;
       (void)uninterrupted([&] { return ::flock(lock.get(), LOCK_EX); });
       if (is_same_file(lock, folder)) return;
     }
     raise_folder("cannot make the folder", std::exchange(folder, ""), EEXIST);
   }
-  void sync() const {
+  void sync() const try {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) sync_path(entry.path().string());
     sync_path(folder);
+  } catch (const std::filesystem::filesystem_error& e) {
+    raise_folder("cannot read", folder, e.code().value());
   }
   // The system's rename that replaces nothing, or exchanges two folders; the plain one where there is neither.
   void rename() {
@@ -164,6 +179,18 @@ TANDEM_INLINE void NewVersion::publish() {
   state_->rename();
   sync_path(state_->base);
 }
+
+TANDEM_INLINE ReadVersion::ReadVersion(const std::string& directory)
+    : directory_(directory),
+      folder_(uninterrupted([&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); })) {
+  if (folder_.get() >= 0) return;
+  const int error = errno;
+  if (error == ENOENT || error == ENOTDIR)
+    errors::raise<errors::NotFoundError>("saved_model::load", "there is no directory " + directory);
+  errors::raise<errors::UnavailableError>("saved_model::load",
+                                          "cannot read " + directory + ": " + std::strerror(error));
+}
+TANDEM_INLINE bool ReadVersion::is_current() const { return is_same_file(folder_, directory_, 0); }
 
 TANDEM_INLINE FileEntry entry_of_file(const std::string& path) {
   io::detail::RegularFile file("saved_model", path);
