@@ -1,5 +1,5 @@
 // The calls by which files and folders are made, replaced by functions that count, and kill the process before one of
-// them. For one unit of a program alone.
+// them, or do something else before a file is opened. For one unit of a program alone.
 #pragma once
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,6 +13,9 @@
 namespace counted_calls {
 /// The calls that remain before this process is killed; negative: it is not.
 inline constinit int left = -1;
+/// Called with the path before a file is opened, if it is set.
+using Opening = void (*)(const char* path);
+inline constinit Opening opening = nullptr;
 inline void count() {
   if (left == 0) ::kill(::getpid(), SIGKILL);
   if (left > 0) --left;
@@ -26,6 +29,7 @@ extern "C" {
   const mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(more, mode_t) : 0;
   va_end(more);
   counted_calls::count();
+  if (counted_calls::opening) counted_calls::opening(path);
   return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 [[gnu::noinline]] ssize_t write(int fd, const void* data, size_t n) {

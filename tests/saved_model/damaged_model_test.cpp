@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/saved_model/models.hpp"
 
@@ -114,6 +115,8 @@ TEST_CASE("damaged model: a manifest that is cut off, changed or too long is dam
   CHECK_THAT(v.error(), ContainsSubstring("above the limit of 1048576"));
   v.write("model.json", std::string(1 << 20, '['));
   CHECK_THAT(v.error(), ContainsSubstring("is damaged"));
+  v.write("model.json", "{\"format\": " + std::string(500'000, '[') + std::string(500'000, ']') + "}");
+  CHECK_THAT(v.error(), ContainsSubstring("an array is not an integer"));
 }
 
 TEST_CASE("damaged model: a manifest with wrong contents says what is wrong") {
@@ -129,7 +132,7 @@ TEST_CASE("damaged model: a manifest with wrong contents says what is wrong") {
         Case{"\"bytes\": 4", "\"bytes\": -4", "-4 bytes"},
         Case{"\"bytes\": 4", "\"bytes\": 18446744073709551615", "not an integer"},
         Case{"\"crc32c\": \"", "\"crc32c\": \"g", "8 hexadecimal digits"},
-        Case{"graphs/serving_default.graph\",", "graphs/x\",", "is not among its files"},
+        Case{"graphs/serving_default.graph\",", "graphs/x\",", "its graph is not among the files"},
         Case{"serving/predict", "serving/guess", "there is no method"},
         Case{"serving/predict", "serving/classify", "must have features"},
         Case{"\"float32\"", "\"float31\"", "there is no dtype \"float31\""},
@@ -161,6 +164,14 @@ TEST_CASE("damaged model: files that fit their checksums, but are not what they 
   io::save_safetensors(v.folder / "none", {{"a", constant(1.f)}});
   forge(v, "variables.safetensors", content_of(v.folder / "none"));
   CHECK_THAT(v.error<errors::NotFoundError>(), ContainsSubstring("the value of the Variable 'b'"));
+}
+
+TEST_CASE("damaged model: two signatures do not have one graph") {
+  const Victim v;
+  nlohmann::json manifest = nlohmann::json::parse(v.manifest());
+  manifest["signatures"]["zz"] = manifest["signatures"]["serving_default"];
+  v.write("model.json", manifest.dump());
+  CHECK_THAT(v.error(), ContainsSubstring("the signature 'zz': another signature has its graph"));
 }
 
 TEST_CASE("damaged model: a graph that writes to files is refused") {

@@ -1,6 +1,7 @@
 // A process that is killed before any of the calls by which a version is saved: what it leaves is never taken for a
 // version, and the next one that saves removes it.
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "tests/saved_model/counted_calls.hpp"
@@ -85,6 +86,63 @@ TEST_CASE("killed save: a folder that another process still fills is left alone"
   ::close(lock);
   HalfPlusTwo().save(base + "/1", {.overwrite = true});
   CHECK(testing::names_in(base) == Names{"1"});
+}
+
+TEST_CASE("killed save: what is left of any version is removed by the next save, and nothing else") {
+  const testing::TemporaryFolder folder;
+  for (const char* name : {".tmp-7-1", ".tmp-7-99999", ".tmp-8-1", ".tmp-8", ".tmp-x-1", ".tmp-0-1", ".tmp-7-1-1", "7"})
+    std::filesystem::create_directories(folder / name);
+  HalfPlusTwo().save(folder / "1");
+  CHECK(testing::names_in(folder.path) == Names{".tmp-0-1", ".tmp-7-1-1", ".tmp-8", ".tmp-x-1", "1", "7"});
+}
+
+TEST_CASE("save: a process without descriptors says so, and leaves nothing") {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "m");
+  const int free = ::open("/", O_RDONLY | O_DIRECTORY);
+  ::close(free);
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit limit{static_cast<rlim_t>(free), before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  const std::string error = testing::error_of<errors::UnavailableError>([&] { HalfPlusTwo().save(folder / "m/1"); });
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  CHECK_THAT(error, ContainsSubstring("Too many open files"));
+  CHECK(testing::names_in(folder / "m").empty());
+}
+
+// Exchanges the folders 1 and 2 before a graph is read, so that the Variables are of one model and it is of the other.
+struct Exchange {
+  static inline std::string base;
+  static inline int graphs = 0, left = 0;
+  Exchange(const std::string& folder, int times) {
+    base = folder, graphs = 0, left = times;
+    counted_calls::opening = [](const char* path) {
+      if (!std::string_view(path).ends_with("/graphs/f.graph") || ++graphs % 2 || !left) return;  // read twice a load
+      left -= ::renameat2(AT_FDCWD, (base + "/1").c_str(), AT_FDCWD, (base + "/2").c_str(), RENAME_EXCHANGE) == 0;
+    };
+  }
+  Exchange(const Exchange&) = delete;
+  ~Exchange() { counted_calls::opening = nullptr; }
+};
+
+TEST_CASE("load: a version that is replaced meanwhile is loaded as the old one or the new one") {
+  const testing::TemporaryFolder folder;
+  for (const float k : {1.f, 2.f}) {
+    const Variable w(k, {.name = "w"});
+    const auto f = function([&](const Tensor& x) { return x * w + 10.f * k; });
+    saved_model::save(folder / std::to_string(int(k)), {{"f", saved_model::predict(f, {{"x", {{}, float32}}}, {"y"})}});
+  }
+  const auto load = [&] { return saved_model::load(folder / "1")("f", {{"x", constant(1.f)}}).at("y").item<float>(); };
+  CHECK(load() == 11);
+  for (const int times : {1, 2}) {
+    const Exchange exchange(folder.path, times);
+    const float is = load();
+    CHECK((is == 11 || is == 22));
+    CHECK(Exchange::left == 0);
+  }
+  const Exchange exchange(folder.path, 3);
+  CHECK_THAT(testing::error_of<errors::UnavailableError>(load), ContainsSubstring("was replaced 3 times"));
 }
 
 }  // namespace saved_model_killed_test

@@ -219,6 +219,8 @@ TEST_CASE("saved model: versions are the folders with numbers") {
        {"10", "9", "01", "+3", "0", "-1", "1a", ".tmp-4-77", "9223372036854775807", "9223372036854775808"})
     std::filesystem::create_directory(folder / name);
   folder.file("5", "not a folder");
+  std::filesystem::create_symlink("7", folder / "7");  // to itself
+  std::filesystem::create_symlink("none", folder / "8");
   CHECK(saved_model::versions(folder.path) == std::vector<i64>{9, 10, INT64_MAX});
   CHECK_THROWS_AS(saved_model::versions(folder / "none"), errors::NotFoundError);
   for (const char* name : {"m", "0", "01", "-1", "1 ", "9223372036854775808", ""})
@@ -279,6 +281,36 @@ TEST_CASE("saved model: names of signatures and tensors, and what a signature ca
   CHECK_FALSE(std::filesystem::exists(folder / "m/1"));
   saved_model::save(folder / "m/1", {{"v1/score", made("dense/x", "dense/y")}});
   CHECK(saved_model::load(folder / "m/1")("v1/score", {{"dense/x", ones({1})}}).size() == 1);
+}
+
+TEST_CASE("saved model: what could not be loaded is not saved") {
+  const testing::TemporaryFolder folder;
+  const auto f = function([](const Tensor& x) { return reduce_sum(x, {.axis = 1}); });
+  for (const float x : {NAN, INFINITY, -INFINITY}) {
+    const io::FeatureConfigs features{{"age", io::FixedLenFeature{{1}, float32, constant({x})}}};
+    CHECK_THAT(error_of<errors::InvalidArgumentError>([&] {
+                 saved_model::save(folder / "m/1", {{"score", saved_model::regress(f, {.features = features})}});
+               }),
+               ContainsSubstring("the signature 'score' has the feature 'age'"));
+  }
+  const auto save = [&](std::size_t signature, std::size_t asset) {
+    saved_model::save(folder / "m/1",
+                      {{std::string(signature, 's'), saved_model::predict(f, {{"x", {{none, 2}, float32}}})}},
+                      {.assets = {{std::string(asset, 'a'), folder.file("file", "text")}}});
+  };
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { save(243, 1); }),
+             ContainsSubstring("the name of the signature 'sss") && ContainsSubstring("256 characters"));
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { save(1, 249); }),
+             ContainsSubstring("the name of the asset 'aaa") && ContainsSubstring("256 characters"));
+  saved_model::Signature strange = saved_model::predict(f, {{"x", {{none, 2}, float32}}});
+  strange.method = "tensorflow/serving/guess";
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] {
+               saved_model::save(folder / "m/1", {{"strange", strange}});
+             }),
+             ContainsSubstring("the signature 'strange'") && ContainsSubstring("could not be loaded"));
+  CHECK(testing::names_in(folder / "m").empty());
+  save(200, 200);
+  CHECK(saved_model::load(folder / "m/1").signatures().size() == 1);
 }
 
 TEST_CASE("saved model: a limit of memory refuses a model before its values are read") {

@@ -18,7 +18,9 @@ struct LoadOptions {
   OpLists ops = {};
   /// By saved name: Variables that the model uses in place of its own, for instance those that are trained meanwhile.
   std::vector<std::pair<std::string, Variable>> variables = {};
-  i64 memory_limit = 0;  ///< in bytes; a model that takes more is refused before its values are read. 0: no limit
+  /// In bytes: a model that takes more is refused; if its Variables and graphs alone do, before they are read. 0: no
+  /// limit.
+  i64 memory_limit = 0;
   /// Whether Variables are the pages of their file, which processes share (io::LoadTensorsOptions). The directory must
   /// then stay as it is while the model is used; removing it is safe.
   bool map = true;
@@ -54,12 +56,13 @@ class TANDEM_API Loaded {
   const std::string& directory() const;
   /// The library that saved it: "tandem 0.1.0".
   const std::string& producer() const;
-  /// What the model takes of memory: values of Variables, those that are mapped too, and constants.
+  /// What the model takes of memory: values of Variables, those that are mapped too, constants, and lookup tables.
   i64 bytes() const;
   /// What it takes while a call runs, besides what the callers hold: bytes(), and of all signatures the most that a
   /// call adds (MemoryUse::call). Nothing runs.
   ///   batch   the size of the first dimensions that are unknown
-  ///   throws  errors::InvalidArgumentError if other dimensions are unknown, too
+  ///   throws  errors::InvalidArgumentError for a negative batch, one of more elements than a tensor may have, and if
+  ///           other dimensions are unknown, too
   i64 memory_for(i64 batch) const;
 
  private:
@@ -70,13 +73,16 @@ class TANDEM_API Loaded {
   const Model& model() const;
 };
 
-/// Loads a version of a model that save() has written. All files are read once and compared with their checksums.
+/// Loads a version of a model that save() has written. All files are compared with their checksums. A version that is
+/// replaced meanwhile (SaveOptions::overwrite) is read again from the start, up to 3 times in all: what is returned is
+/// the old one or the new one.
 ///   throws  errors::NotFoundError if there is no such directory, or for an op that is not among the allowed ones, or a
 ///           name of .variables that the model does not have; errors::DataLossError, naming the file and what is wrong,
 ///           for a directory that is damaged, half a copy, or has links or files that do not belong to it;
-///           errors::FailedPreconditionError for a newer format; errors::ResourceExhaustedError for .memory_limit;
-///           errors::InvalidArgumentError for a Variable of another shape or dtype; errors::UnavailableError if the
-///           system cannot read a file
+///           errors::FailedPreconditionError for a newer format, and for Variables on a device that is not there;
+///           errors::ResourceExhaustedError for .memory_limit; errors::InvalidArgumentError for a Variable of another
+///           shape, dtype or device; errors::UnavailableError if the system cannot read a file, or if the version was
+///           replaced 3 times
 TANDEM_API Loaded load(const std::string& directory, const LoadOptions& options = {});
 
 /// The versions of a model, the folders in `base` whose names are numbers, in ascending order. What else is there, such

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "tandem/graph/io/serialize_bytes.hpp"
 #include "tandem/saved_model/load.hpp"
 #include "tandem/saved_model/model.hpp"
 
@@ -103,12 +104,16 @@ TANDEM_INLINE const std::string& Loaded::producer() const { return model().manif
 TANDEM_INLINE i64 Loaded::bytes() const { return model().bytes; }
 TANDEM_INLINE i64 Loaded::memory_for(i64 batch) const {
   i64 most = 0;
+  if (batch < 0) impl::refuse_call("memory_for: a batch of " + std::to_string(batch) + " rows");
   for (const auto& [name, callable] : model().callables) {
     const Graph& g = callable.function->graph();
     std::vector<Spec> specs;
     for (int v : g.arguments) {
       Spec s = g.spec(v);
       if (s.shape.rank() > 0 && s.shape.dim(0) == none) s.shape.set(0, batch);
+      if (!tandem::detail::is_storable(s.shape))
+        impl::refuse_call("memory_for: " + std::to_string(batch) + " rows make an input of the signature '" + name +
+                          "' too large, " + to_string(s));
       specs.push_back(s);
     }
     const MemoryUse use = callable.function->memory_for(specs);

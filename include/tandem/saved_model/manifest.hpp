@@ -21,7 +21,10 @@ namespace TANDEM_NS::saved_model::impl {
 
 inline constexpr const char* manifest_file = "model.json";
 inline constexpr const char* variables_file = "variables.safetensors";
-inline constexpr const char* frozen_key = "not trainable";  // metadata of that file: names of Variables, one a line
+// Metadata of that file, each with the name of a Variable behind it: of one that is not trainable, and of one that is
+// not on CPU:0, with the device.
+inline constexpr const char* frozen_key = "not trainable.";
+inline constexpr const char* device_key = "device.";
 inline constexpr const char* warmup_file = "assets.extra/tf_serving_warmup_requests";
 inline constexpr int manifest_format = 1;                     // what is written; what is newer is refused
 inline constexpr std::size_t most_manifest_bytes = 1u << 20;  // a longer manifest is neither written nor read

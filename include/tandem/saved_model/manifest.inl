@@ -88,7 +88,7 @@ TANDEM_INLINE std::string Manifest::json() const try {
 class ManifestReader {
  public:
   explicit ManifestReader(const std::string& path) : path_(path) {}
-  Manifest read(std::string_view text) const try {
+  Manifest read(std::string_view text) try {
     if (text.size() > most_manifest_bytes)
       damaged("it has " + std::to_string(text.size()) + " bytes, above the limit of " +
               std::to_string(most_manifest_bytes));
@@ -104,9 +104,11 @@ class ManifestReader {
     for (const auto& [file, entry] : object(all.at("files")).items()) m.files.emplace(name(file), file_entry(entry));
     if (m.files.contains(manifest_file)) damaged("it lists itself");
     for (const auto& [key, entry] : object(all.at("signatures")).items()) {
-      const auto at = m.signatures.emplace(name(key), signature(entry)).first;
-      if (!m.files.contains(at->second.graph))
-        damaged("the graph of the signature '" + key + "' is not among its files");
+      signature_ = name(key);
+      const auto at = m.signatures.emplace(key, signature(entry)).first;
+      if (!m.files.contains(at->second.graph)) damaged("its graph is not among the files");
+      if (!graphs_.insert(at->second.graph).second) damaged("another signature has its graph, " + at->second.graph);
+      signature_.clear();
     }
     return m;
   } catch (const nlohmann::json::exception& e) {
@@ -135,8 +137,13 @@ class ManifestReader {
   static const nlohmann::json& array(const nlohmann::json& j) { return j.get_ref<const nlohmann::json::array_t&>(), j; }
   i64 integer(const nlohmann::json& j) const {
     if (!j.is_number_integer() || (j.is_number_unsigned() && j.get<u64>() > u64{INT64_MAX}))
-      damaged(j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 40) + " is not an integer");
+      damaged(shown(j) + " is not an integer");
     return j.get<i64>();
+  }
+  // A value for errors; of lists and objects only what it is, since they may be deep.
+  static std::string shown(const nlohmann::json& j) {
+    if (j.is_structured()) return std::string("an ") + j.type_name();
+    return j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 40);
   }
   std::string name(const std::string& text) const {
     if (!is_valid_name(text))
@@ -211,9 +218,13 @@ class ManifestReader {
     if (j.at("batch").get<bool>() && !s.batch()) damaged("a signature is batched, and has a tensor that is not");
     return e;
   }
-  [[noreturn]] void damaged(const std::string& what) const { raise_damaged_model(path_, what); }
+  [[noreturn]] void damaged(const std::string& what) const {
+    raise_damaged_model(path_, signature_.empty() ? what : "the signature '" + signature_ + "': " + what);
+  }
 
   const std::string& path_;
+  std::string signature_;  // which is being read
+  std::set<std::string> graphs_;
 };
 
 TANDEM_INLINE Manifest Manifest::parse(std::string_view text, const std::string& path) {

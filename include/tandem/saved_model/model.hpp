@@ -17,6 +17,8 @@ struct Loaded::Model final : Opaque {
     std::unique_ptr<const io::ExampleParser> examples;  // of a signature with features
   };
   const char* kind() const override { return "saved model"; }
+  /// Reads a directory once, which may be exchanged meanwhile.
+  static Ref<Model> read(const std::string& directory, const LoadOptions& options);
   void add(const std::string& name, const Signature& signature, const Ref<Graph>& graph);
   /// The signature of that name.
   ///   throws  errors::InvalidArgumentError, with the text of TensorFlow Serving

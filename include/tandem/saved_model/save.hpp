@@ -26,18 +26,18 @@ struct SaveOptions {
 
 /// Saves signatures with their Variables and tables as one version of a model.
 ///
-///   saved_model::save("models/half_plus_two/1", {{"serving_default", saved_model::predict(f, {{"x", {{none},
-///   float32}}},
-///                                                                                         {"y"})}});
+///   const auto half_plus_two = saved_model::predict(f, {{"x", {{none}, float32}}}, {"y"});
+///   saved_model::save("models/half_plus_two/1", {{"serving_default", half_plus_two}});
 ///
 /// The directory appears whole or not at all, also when the process is killed or the machine stops: all files are on
 /// the disk before the folder gets its name. Variables are saved once, whichever signatures use them.
 ///   directory  its name is the version: a number from 1 on
 ///   throws     errors::AlreadyExistsError for an existing version, unless .overwrite; errors::InvalidArgumentError for
-///              names that are not valid or occur twice, Variables of a dtype that safetensors files do not have, and
-///              more than 1000 records of warm-up; errors::UnimplementedError for what graphs cannot keep (graph/io/
-///              serialize.hpp); errors::NotFoundError for an asset that is not a file; errors::ResourceExhaustedError
-///              for a full disk, errors::UnavailableError for other system errors
+///              names that are not valid, too long for the files of signatures (graphs/NAME.graph) and assets
+///              (assets/NAME), or occur twice, default values of features that are not finite, Variables of a dtype
+///              that safetensors files do not have, and more than 1000 records of warm-up; errors::UnimplementedError
+///              for what graphs cannot keep (graph/io/ serialize.hpp); errors::NotFoundError for an asset that is not a
+///              file; errors::ResourceExhaustedError for a full disk, errors::UnavailableError for other system errors
 TANDEM_API void save(const std::string& directory, const Signatures& signatures, const SaveOptions& options = {});
 
 }  // namespace TANDEM_NS::saved_model

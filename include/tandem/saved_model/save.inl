@@ -1,9 +1,12 @@
 // Definitions of saved_model/save.hpp.
 #pragma once
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 
 #include "tandem/graph/io/serialize.hpp"
+#include "tandem/graph/ir/variable_set.hpp"
 #include "tandem/io/file.hpp"
 #include "tandem/io/safetensors.hpp"
 #include "tandem/io/tfrecord.hpp"
@@ -20,21 +23,37 @@ inline constexpr std::size_t most_warmup_records = 1000;
 [[noreturn]] TANDEM_INLINE void refuse_save(const std::string& what) {
   errors::raise<errors::InvalidArgumentError>("saved_model::save", what);
 }
+TANDEM_INLINE std::string graph_file(const std::string& signature) { return "graphs/" + signature + ".graph"; }
+TANDEM_INLINE std::string asset_file(const std::string& asset) { return "assets/" + asset; }
+// JSON has no infinity and no NaN.
+TANDEM_INLINE void check_defaults(const std::string& signature, const Signature& s) {
+  for (const auto& [feature, config] : s.features) {
+    if (!config.default_value.is_set() || config.default_value.dtype() != DType::float32) continue;
+    for (const float x : config.default_value.to_vector<float>())
+      if (!std::isfinite(x))
+        refuse_save("the signature '" + signature + "' has the feature '" + feature + "' with a default value of " +
+                    std::to_string(x) + "; only finite ones can be saved");
+  }
+}
 TANDEM_INLINE void check_save(const Signatures& signatures, const SaveOptions& options) {
   std::set<std::string> names;
-  const auto check = [&](const char* what, const std::string& name) {
+  const auto check = [&](const char* what, const std::string& name, const std::string& file) {
     if (!is_valid_name(name))
       refuse_save(std::string("the ") + what + " '" + name + "' does not have a valid name: " + name_rule);
+    if (!is_valid_name(file))
+      refuse_save(std::string("the name of the ") + what + " '" + name + "' is too long: its file " + file + " has " +
+                  std::to_string(file.size()) + " characters, at most 255");
     if (!names.insert(name).second) refuse_save(std::string("two ") + what + "s are named '" + name + "'");
   };
   if (signatures.empty()) refuse_save("there are no signatures");
   for (const auto& [name, s] : signatures) {
-    check("signature", name);
+    check("signature", name, graph_file(name));
+    check_defaults(name, s);
     if (!s.graph)
       refuse_save("the signature '" + name + "' has no graph: make it by saved_model::predict() or its like");
   }
   names.clear();
-  for (const auto& [name, path] : options.assets) check("asset", name);
+  for (const auto& [name, path] : options.assets) check("asset", name, asset_file(name));
   if (options.warmup.size() > most_warmup_records)
     refuse_save(std::to_string(options.warmup.size()) + " records of warm-up, at most " +
                 std::to_string(most_warmup_records));
@@ -43,7 +62,9 @@ TANDEM_INLINE void check_save(const Signatures& signatures, const SaveOptions& o
 // The Variables of graphs, each with a name of its own.
 class VariableNames {
  public:
-  explicit VariableNames(const std::vector<std::pair<std::string, Variable>>& given) : given_(given) {}
+  explicit VariableNames(const std::vector<std::pair<std::string, Variable>>& given) {
+    for (const auto& [name, v] : given) given_names_.insert(name), given_.emplace(v.id(), name);
+  }
   void add(const Graph& g) {
     for (const Variable& v : g.variables) add(v);
     for (const Node& n : g.nodes)
@@ -53,39 +74,39 @@ class VariableNames {
 
  private:
   void add(const Variable& v) {
-    for (const auto& [name, known] : list_)
-      if (known.is_same(v)) return;
-    const auto given = std::find_if(given_.begin(), given_.end(), [&](const auto& g) { return g.second.is_same(v); });
+    if (known_.contains(v)) return;
+    known_.insert(v);
+    const auto given = given_.find(v.id());
     if (given == given_.end()) return list_.emplace_back(unused(v.name().empty() ? "variable" : v.name()), v), void();
-    if (!used_.insert(given->first).second) refuse_save("two Variables are named '" + given->first + "'");
-    list_.emplace_back(given->first, v);
+    if (!used_.insert(given->second).second) refuse_save("two Variables are named '" + given->second + "'");
+    list_.emplace_back(given->second, v);
   }
   std::string unused(const std::string& name) {
-    const auto is_given = [&](const std::string& s) {
-      return std::any_of(given_.begin(), given_.end(), [&](const auto& g) { return g.first == s; });
-    };
     std::string r = name;
-    for (int i = 1; is_given(r) || !used_.insert(r).second; ++i) r = name + "_" + std::to_string(i);
+    while (given_names_.contains(r) || !used_.insert(r).second) r = name + "_" + std::to_string(++numbers_[name]);
     return r;
   }
-  const std::vector<std::pair<std::string, Variable>>& given_;
+  std::map<u64, std::string> given_;  // by id
+  std::set<std::string> given_names_, used_;
+  std::map<std::string, int> numbers_;  // by name: the last one behind it
+  tandem::detail::VariableSet known_;
   std::vector<std::pair<std::string, Variable>> list_;
-  std::set<std::string> used_;
 };
 
 TANDEM_INLINE void save_variables(NewVersion& version, const std::vector<std::pair<std::string, Variable>>& variables) {
   if (variables.empty()) return;
   std::vector<io::NamedTensor> tensors;
-  std::string frozen;
+  io::Metadata metadata;
   for (const auto& [name, v] : variables) {
     tensors.push_back({name, v.value_untracked()});
-    if (!v.trainable()) frozen += name + "\n";
+    if (!v.trainable()) metadata[frozen_key + name];
+    if (!(v.device() == Device{})) metadata[device_key + name] = to_string(v.device());
   }
   // Wide dtypes first, so that all tensors are aligned in the file, which is mapped.
   std::stable_sort(tensors.begin(), tensors.end(), [](const io::NamedTensor& a, const io::NamedTensor& b) {
     return size_of(a.tensor.dtype()) > size_of(b.tensor.dtype());
   });
-  io::save_safetensors(version.path(variables_file), tensors, {{frozen_key, frozen}});
+  io::save_safetensors(version.path(variables_file), tensors, metadata);
   version.add(variables_file);
 }
 TANDEM_INLINE Manifest::Entry save_signature(NewVersion& version, const std::string& name, const Signature& s,
@@ -97,7 +118,7 @@ TANDEM_INLINE Manifest::Entry save_signature(NewVersion& version, const std::str
     for (const auto& [feature, config] : s.features) options.inputs.push_back(feature);
   }
   for (const TensorInfo& t : s.outputs) options.outputs.push_back(t.name);
-  Manifest::Entry e{s, "graphs/" + name + ".graph"};
+  Manifest::Entry e{s, graph_file(name)};
   version.write(e.graph, serialize(*s.graph, options));
   e.signature.graph = {};
   return e;
@@ -108,6 +129,17 @@ TANDEM_INLINE void save_warmup(NewVersion& version, const std::vector<std::strin
   for (const std::string& r : records) writer.write(r);
   writer.close();
   version.add(warmup_file);
+}
+
+// The text of a manifest that load() accepts.
+TANDEM_INLINE std::string manifest_text(const Manifest& manifest) {
+  std::string text = manifest.json();
+  try {
+    (void)Manifest::parse(text, manifest_file);
+  } catch (const errors::DataLossError& e) {
+    refuse_save(std::string("the model could not be loaded: ") + e.message());
+  }
+  return text;
 }
 
 }  // namespace impl
@@ -124,10 +156,10 @@ TANDEM_INLINE void save(const std::string& directory, const Signatures& signatur
   impl::save_variables(version, variables.list());
   for (const auto& [name, s] : signatures)
     manifest.signatures.emplace(name, impl::save_signature(version, name, s, variables.list()));
-  for (const auto& [name, path] : options.assets) version.write("assets/" + name, io::read_file(path));
+  for (const auto& [name, path] : options.assets) version.write(impl::asset_file(name), io::read_file(path));
   impl::save_warmup(version, options.warmup);
   manifest.files = version.files();
-  version.write(impl::manifest_file, manifest.json());
+  version.write(impl::manifest_file, impl::manifest_text(manifest));
   version.publish();
 }
 
