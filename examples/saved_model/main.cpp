@@ -6,8 +6,6 @@
 #include <fmt/core.h>
 #include <algorithm>
 #include <filesystem>
-#include <map>
-#include <set>
 
 #include <tandem/io.hpp>
 #include <tandem/linalg.hpp>
@@ -17,6 +15,7 @@
 #include <tandem/signal_op_table.hpp>
 #include <tandem/strings.hpp>
 #include <tandem/strings_op_table.hpp>
+#include "examples/saved_model/compare.hpp"
 #include "examples/saved_model/values.hpp"
 #include "examples/support/program.hpp"
 
@@ -68,9 +67,9 @@ int run(const Options& o) {
   for (const auto& [name, value] : model(o.signature, inputs)) {
     fmt::print("{} = {}\n", name, to_string(value));
     if (o.outputs.empty()) continue;
-    std::string file = name + ".npy";
-    std::replace(file.begin(), file.end(), '/', '_');
-    io::save_npy(o.outputs + "/" + file, value);
+    const std::filesystem::path file = o.outputs + "/" + name + ".npy";  // a name may have folders: a/b
+    std::filesystem::create_directories(file.parent_path());
+    io::save_npy(file.string(), value);
   }
   return 0;
 }
@@ -82,50 +81,11 @@ int verify(const Options& o) {
   return 0;
 }
 
-// Lines that say what a model is; those that two models do not share are their difference.
-std::set<std::string> lines_of(const saved_model::Loaded& model) {
-  std::set<std::string> r;
-  const auto add = [&](const std::string& signature, const char* what,
-                       const std::vector<saved_model::TensorInfo>& list) {
-    for (const saved_model::TensorInfo& t : list)
-      r.insert(fmt::format("signature {}: {} {}: {}", signature, what, t.name, to_string(t.spec)));
-  };
-  for (const auto& [name, s] : model.signatures()) {
-    r.insert(fmt::format("signature {}: {}", name, s.method));
-    add(name, "input", s.inputs), add(name, "output", s.outputs);
-    r.insert(fmt::format("signature {}: graph {:016x}", name, structure_hash(model.function(name).graph())));
-  }
-  for (const auto& [name, v] : model.variables()) r.insert(fmt::format("Variable {}: {}", name, to_string(v.spec())));
-  return r;
-}
-// Of Variables that both have: how far their values are apart.
-int differing_values(const saved_model::Loaded& a, const saved_model::Loaded& b) {
-  const std::map<std::string, Variable> other(b.variables().begin(), b.variables().end());
-  int count = 0;
-  for (const auto& [name, v] : a.variables()) {
-    const auto at = other.find(name);
-    if (at == other.end() || !(at->second.spec() == v.spec())) continue;
-    const Tensor x = v, y = at->second;
-    if (std::equal(static_cast<const char*>(x.raw()), static_cast<const char*>(x.raw()) + x.spec().bytes(),
-                   static_cast<const char*>(y.raw())))
-      continue;
-    ++count;
-    const Tensor apart = cast(reduce_max(abs(cast(x, float64) - cast(y, float64))), float64);
-    fmt::print("Variable {}: values differ by up to {:.3g}\n", name, apart.item<double>());
-  }
-  return count;
-}
 int diff(const Options& o) {
-  const saved_model::Loaded a = load(o.directory), b = load(o.other);
-  const std::set<std::string> of_a = lines_of(a), of_b = lines_of(b);
-  bool equal = true;
-  for (const std::string& line : of_a)
-    if (!of_b.contains(line)) equal = false, fmt::print("- {}\n", line);
-  for (const std::string& line : of_b)
-    if (!of_a.contains(line)) equal = false, fmt::print("+ {}\n", line);
-  equal &= differing_values(a, b) == 0;
-  if (equal) fmt::print("equal\n");
-  return equal ? 0 : 1;
+  const std::vector<std::string> lines = differences(load(o.directory), load(o.other));
+  for (const std::string& line : lines) fmt::print("{}\n", line);
+  if (lines.empty()) fmt::print("equal\n");
+  return lines.empty() ? 0 : 1;
 }
 
 }  // namespace
@@ -147,7 +107,7 @@ int main(int argc, char** argv) {
   CLI::App* const runs = add("run", "calls a signature", run);
   runs->add_option("--signature", o.signature, "which one")->capture_default_str();
   runs->add_option("--inputs", o.inputs, "NAME=FILE.npy or NAME=JSON, one for each input")->allow_extra_args();
-  runs->add_option("--outdir", o.outputs, "a folder for the outputs, as NAME.npy");
+  runs->add_option("--outdir", o.outputs, "a folder for the outputs, as NAME.npy; it is made if need be");
   add("diff", "says what differs; status 1 if anything does", diff)
       ->add_option("OTHER", o.other, "another version or model")
       ->required();

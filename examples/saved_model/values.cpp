@@ -48,6 +48,23 @@ Tensor numbers(const Leaves& leaves) {
   for (const json* j : leaves.values) values.push_back(j->is_boolean() ? T(j->get<bool>()) : j->get<T>());
   return constant(values, {.shape = Shape(leaves.shape)});
 }
+// Whole numbers that the dtype has, unchanged.
+Tensor integers(const Leaves& leaves, DType dtype) {
+  const bool is_unsigned = dtype == uint8 || dtype == uint16 || dtype == uint32 || dtype == uint64;
+  for (const json* j : leaves.values) {
+    const bool is_above = j->is_number_unsigned() && j->get<u64>() > u64{INT64_MAX};
+    const bool is_below = j->is_number_integer() && !j->is_number_unsigned() && j->get<i64>() < 0;
+    if (j->is_number_float() || (is_above && dtype != uint64) || (is_below && is_unsigned))
+      throw std::invalid_argument(fmt::format("{} is not a value of {}", j->dump(), name(dtype)));
+  }
+  const Tensor all = numbers<i64>(leaves),
+               r = cast(all, dtype);  // above the limit of int64, the bits are those of uint64
+  const std::vector<i64> given = all.to_vector<i64>(), kept = cast(r, int64).to_vector<i64>();
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (given[i] != kept[i])
+      throw std::invalid_argument(fmt::format("{} is not a value of {}", leaves.values[i]->dump(), name(dtype)));
+  return r;
+}
 Tensor from_json(const std::string& text, DType dtype) {
   const json all = json::parse(text);
   const Leaves leaves(all);
@@ -59,7 +76,7 @@ Tensor from_json(const std::string& text, DType dtype) {
   for (const json* j : leaves.values)
     if (!j->is_number() && !j->is_boolean()) throw std::invalid_argument("there is text among the numbers");
   if (is_floating(dtype)) return cast(numbers<double>(leaves), dtype);
-  return cast(numbers<i64>(leaves), dtype);
+  return integers(leaves, dtype);
 }
 
 }  // namespace
