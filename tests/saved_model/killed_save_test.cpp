@@ -96,18 +96,31 @@ TEST_CASE("killed save: what is left of any version is removed by the next save,
   CHECK(testing::names_in(folder.path) == Names{".tmp-0-1", ".tmp-7-1-1", ".tmp-8", ".tmp-x-1", "1", "7"});
 }
 
+// No file can be opened during its lifetime.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    const int lowest = ::open("/", O_RDONLY | O_DIRECTORY);
+    ::close(lowest);
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit limit{static_cast<rlim_t>(lowest), before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  NoDescriptors(const NoDescriptors&) = delete;
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
 TEST_CASE("save: a process without descriptors says so, and leaves nothing") {
   const testing::TemporaryFolder folder;
   std::filesystem::create_directory(folder / "m");
-  const int free = ::open("/", O_RDONLY | O_DIRECTORY);
-  ::close(free);
-  rlimit before{};
-  ::getrlimit(RLIMIT_NOFILE, &before);
-  const rlimit limit{static_cast<rlim_t>(free), before.rlim_max};
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-  const std::string error = testing::error_of<errors::UnavailableError>([&] { HalfPlusTwo().save(folder / "m/1"); });
-  ::setrlimit(RLIMIT_NOFILE, &before);
-  CHECK_THAT(error, ContainsSubstring("Too many open files"));
+  const auto save = [&] {
+    const NoDescriptors none;
+    HalfPlusTwo().save(folder / "m/1");
+  };
+  CHECK_THAT(testing::error_of<errors::UnavailableError>(save), ContainsSubstring("Too many open files"));
   CHECK(testing::names_in(folder / "m").empty());
 }
 
