@@ -3,9 +3,14 @@
 #pragma once
 #include "tandem/saved_model.hpp"
 #include "tandem/serving/config_file.hpp"
+#include "tandem/serving/core.hpp"
 #include "tandem/serving/engine.hpp"
+#include "tandem/serving/json_infer.hpp"
+#include "tandem/serving/json_predict.hpp"
 #include "tandem/serving/options.hpp"
+#include "tandem/serving/request.hpp"
 #include "tandem/serving/rest.hpp"
+#include "tandem/serving/rest_path.hpp"
 #include "tandem/serving/server.hpp"
 #include "tandem/serving/status.hpp"
 
