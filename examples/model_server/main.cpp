@@ -19,7 +19,7 @@ using namespace tandem;
 
 namespace {
 
-struct Flags {
+struct Settings {
   serving::ModelConfig model{.name = "default", .base_path = ""};
   std::string config_file, batching_file, swap = "availability", passed_over;
   int timeout_ms = 30000;
@@ -32,12 +32,12 @@ std::string read_file(const std::string& path) {
   if (!in.is_open() || in.bad() || text.empty()) throw errors::NotFoundError("model_server", "cannot read " + path);
   return text;
 }
-std::vector<serving::ModelConfig> models_of(const Flags& f) {
+std::vector<serving::ModelConfig> models_of(const Settings& f) {
   if (f.config_file.empty()) return {f.model};
   return serving::parse_model_config(read_file(f.config_file), f.config_file);
 }
 
-void add_flags(CLI::App& app, Flags& f, serving::Options& o) {
+void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.set_version_flag(
       "--version", fmt::format("Tandem {}.{}.{}", TANDEM_VERSION_MAJOR, TANDEM_VERSION_MINOR, TANDEM_VERSION_PATCH));
   app.add_option("--rest_api_port", o.rest_api_port, "port of REST; 0: one that is free")->capture_default_str();
@@ -76,7 +76,7 @@ void add_flags(CLI::App& app, Flags& f, serving::Options& o) {
   app.add_option("--threads", o.threads, "calls or batches that run at once; 0: one a core")->capture_default_str();
 }
 
-// Flags of tensorflow_model_server that say nothing here. Those that do, such as --ssl_config_file, are errors.
+// Settings of tensorflow_model_server that say nothing here. Those that do, such as --ssl_config_file, are errors.
 constexpr const char* passed_over[] = {"--port",
                                        "--num_load_threads",
                                        "--num_unload_threads",
@@ -86,7 +86,7 @@ constexpr const char* passed_over[] = {"--port",
                                        "--tensorflow_intra_op_parallelism",
                                        "--tensorflow_inter_op_parallelism"};
 
-void serve(const Flags& f, serving::Options o) {
+void serve(const Settings& f, serving::Options o) {
   serving::ShutdownSignals signals;
   o.models = models_of(f);
   o.ops = {linalg::all_ops(), signal::all_ops(), strings::all_ops()};
@@ -111,7 +111,7 @@ void serve(const Flags& f, serving::Options o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Flags flags;
+  Settings flags;
   serving::Options options;
   CLI::App app("model_server: serves saved models over REST (TensorFlow Serving's and the Open Inference Protocol)");
   add_flags(app, flags, options);
