@@ -10,7 +10,7 @@ namespace TANDEM_NS::serving::impl {
 struct PageFile {
   std::string_view path, type, text;
 };
-/// The file at a path: "/", "/page.js", "/page.css"; null if there is none. They load nothing from elsewhere.
+/// The file at a path: "/", "/page.js", "/page.css", "/page.svg"; null if there is none. They load nothing from elsewhere.
 const PageFile* page_file(std::string_view path);
 /// What the page asks for: {"models": [{"name": ..., "versions": [{"version": "1", "state": "AVAILABLE", "bytes": 8,
 /// "error": ""}]}]}.

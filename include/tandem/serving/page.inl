@@ -14,6 +14,7 @@ inline constexpr std::string_view page_html = R"html(<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Models</title>
+<link rel="icon" href="page.svg" type="image/svg+xml">
 <link rel="stylesheet" href="page.css">
 <script src="page.js" defer></script>
 </head>
@@ -34,6 +35,12 @@ inline constexpr std::string_view page_html = R"html(<!DOCTYPE html>
 </body>
 </html>
 )html";
+
+// Two bars: one model, and the one beside it.
+inline constexpr std::string_view page_svg = R"svg(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">
+<rect x="2" y="5" width="5" height="9" rx="1" fill="#3a6ea5"/><rect x="9" y="2" width="5" height="12" rx="1" fill="#d98c3f"/>
+</svg>
+)svg";
 
 inline constexpr std::string_view page_css = R"css(:root { color-scheme: light dark; font-family: system-ui, sans-serif; line-height: 1.4; }
 body { max-width: 60rem; margin: 0 auto; padding: 1rem; }
@@ -155,6 +162,7 @@ refresh();
 TANDEM_INLINE const PageFile* page_file(std::string_view path) {
   static constexpr PageFile files[] = {{"/", "text/html; charset=utf-8", page_html},
                                        {"/page.js", "text/javascript; charset=utf-8", page_js},
+                                       {"/page.svg", "image/svg+xml", page_svg},
                                        {"/page.css", "text/css; charset=utf-8", page_css}};
   for (const PageFile& f : files)
     if (f.path == path) return &f;
