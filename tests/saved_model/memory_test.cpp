@@ -90,6 +90,11 @@ TEST_CASE("saved model memory: a batch that no call could have is refused") {
   CHECK_THAT(error(-1), ContainsSubstring("a batch of -1 rows"));
   CHECK_THAT(error(none), ContainsSubstring("rows"));
   CHECK_THAT(error(INT64_MAX), ContainsSubstring("9223372036854775807 rows") && ContainsSubstring("'serving_default'"));
+  const auto outer = function([](const Tensor& x) { return reduce_sum(matmul(x, ones({1, 1 << 22})), {.axis = 1}); });
+  saved_model::save(folder / "m/2", {{"outer", saved_model::predict(outer, {{"x", {{none, 1}, float32}}})}});
+  const saved_model::Loaded large = saved_model::load(folder / "m/2");
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { (void)large.memory_for(i64{1} << 40); }),
+             ContainsSubstring("float32[1099511627776,4194304]"));
 }
 
 }  // namespace saved_model_memory_test

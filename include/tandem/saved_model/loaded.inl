@@ -52,6 +52,12 @@ TANDEM_INLINE std::vector<Tensor> arguments_of(const Signature& s, const io::Exa
   return r;
 }
 
+// A value of a batch of this size.
+TANDEM_INLINE Spec with_batch(Spec s, i64 batch) {
+  if (s.shape.rank() > 0 && s.shape.dim(0) == none) s.shape.set(0, batch);
+  return s;
+}
+
 }  // namespace impl
 
 TANDEM_INLINE void Loaded::Model::add(const std::string& name, const Signature& s, const Ref<Graph>& graph) {
@@ -107,15 +113,12 @@ TANDEM_INLINE i64 Loaded::memory_for(i64 batch) const {
   if (batch < 0) impl::refuse_call("memory_for: a batch of " + std::to_string(batch) + " rows");
   for (const auto& [name, callable] : model().callables) {
     const Graph& g = callable.function->graph();
+    for (const Spec& s : g.specs)
+      if (!tandem::detail::is_storable(impl::with_batch(s, batch).shape))
+        impl::refuse_call("memory_for: " + std::to_string(batch) + " rows make a value of the signature '" + name +
+                          "' too large, " + to_string(impl::with_batch(s, batch)));
     std::vector<Spec> specs;
-    for (int v : g.arguments) {
-      Spec s = g.spec(v);
-      if (s.shape.rank() > 0 && s.shape.dim(0) == none) s.shape.set(0, batch);
-      if (!tandem::detail::is_storable(s.shape))
-        impl::refuse_call("memory_for: " + std::to_string(batch) + " rows make an input of the signature '" + name +
-                          "' too large, " + to_string(s));
-      specs.push_back(s);
-    }
+    for (int v : g.arguments) specs.push_back(impl::with_batch(g.spec(v), batch));
     const MemoryUse use = callable.function->memory_for(specs);
     most = std::max(most, use.call() + use.packed);
   }
