@@ -67,6 +67,23 @@ TEST_CASE("saved tables: a table that several nodes use is in the file once") {
   CHECK(serialize(*parse_graph(bytes, everything)) == bytes);  // one table, which both refer to
 }
 
+TEST_CASE("saved tables: what a table takes of memory is that of its keys and values") {
+  const auto bytes_of = [](const Tensor& keys, const Tensor& values, const Tensor& other) {
+    const lookup::StaticHashTable table(keys, values, other);
+    const Ref<ConcreteFunction> f =
+        function([&](const Tensor& x) { return table(x); }).get_concrete_function(Spec{{1}, keys.dtype(), {}});
+    for (const Node& n : f->graph().nodes)
+      if (n.op == &table_find_op) return n.attrs.get<rules::TableAttrs>().table->bytes();
+    return i64{0};
+  };
+  const i64 empty = bytes_of(zeros({0}, {.dtype = int64}), zeros({0}), constant(0.f));
+  CHECK(empty > 0);
+  CHECK(bytes_of(cast(range(1000), int64), zeros({1000}), constant(0.f)) >= empty + 16'000);
+  const i64 text = bytes_of(constant({std::string(5000, 'k')}), constant({std::string(7000, 'v')}), constant(""));
+  CHECK(text >= 12'000);
+  CHECK(text < 13'000);
+}
+
 TEST_CASE("saved tables: one that may change is refused by name") {
   const lookup::MutableHashTable table(string, constant(1));
   const auto f = function([&](const Tensor& x) { return table.lookup(x); });
