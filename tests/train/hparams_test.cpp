@@ -145,6 +145,7 @@ TEST_CASE("a JSON file has the values") {
   refuses("{\"units\": 18446744073709551615}", "units is a whole number");
   refuses("{\"augment\": 1}", "augment is true or false, not 1");
   refuses("{\"layers\": [1, null]}", "layers is a list of whole numbers, not [1,null]");
+  refuses("{\"layers\": [[1], 2]}", "layers is a list of whole numbers, not an array");
   refuses("{\"lr\": 1", "is not a JSON file of one object");
   refuses("[1]", "is not a JSON file of one object");
   CHECK_THROWS_AS(h.load(folder / "none.json"), errors::NotFoundError);

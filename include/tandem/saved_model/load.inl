@@ -23,14 +23,11 @@ namespace TANDEM_NS::saved_model {
 namespace impl {
 
 // The ops of the core that a file may name: none that writes to files.
-TANDEM_INLINE const std::vector<const OpDef*>& allowed_ops() {
-  static const std::vector<const OpDef*> ops = [] {
-    std::vector<const OpDef*> r;
-    for (const OpDef* op : all_ops())
-      if (std::string_view(op->name) != "print") r.push_back(op);
-    return r;
-  }();
-  return ops;
+TANDEM_INLINE std::vector<const OpDef*> allowed_ops() {
+  std::vector<const OpDef*> r;
+  for (const OpDef* op : all_ops())
+    if (std::string_view(op->name) != "print") r.push_back(op);
+  return r;
 }
 
 TANDEM_INLINE Manifest read_manifest(const std::string& directory) {
@@ -124,7 +121,8 @@ TANDEM_INLINE Ref<Graph> load_signature(const std::string& path, const Manifest:
   const std::string bytes = io::detail::read_regular_file("saved_model::load", path);
   NamedGraph g;
   try {
-    g = parse_named_graph(bytes, {.ops = OpLists(allowed_ops()).with(options.ops), .values = variables});
+    const std::vector<const OpDef*> ops = allowed_ops();
+    g = parse_named_graph(bytes, {.ops = OpLists(ops).with(options.ops), .values = variables});
   } catch (errors::OpError& e) {
     e.set_context("in " + path);
     throw;

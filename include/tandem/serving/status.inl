@@ -38,11 +38,9 @@ TANDEM_INLINE int http_of(int grpc) {
 }
 // An id by which an answer is found in the log; unlike those of other processes and earlier runs.
 TANDEM_INLINE std::string new_error_id() {
-  static const std::uint64_t start =
-      static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) * 0x9e3779b97f4a7c15u ^
-      static_cast<std::uint64_t>(::getpid()) << 32;
-  static std::atomic<std::uint64_t> count{0};
-  std::uint64_t x = start + ++count;
+  static constinit std::atomic<std::uint64_t> count{0};
+  std::uint64_t x = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) +
+                    (static_cast<std::uint64_t>(::getpid()) << 32) + ++count * 0x9e3779b97f4a7c15u;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;  // splitmix64
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
   x ^= x >> 31;

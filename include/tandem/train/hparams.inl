@@ -63,9 +63,11 @@ TANDEM_INLINE bool is_finite(const HParamValue& v) {
   const auto* const list = std::get_if<std::vector<double>>(&v.value);
   return !list || std::all_of(list->begin(), list->end(), [](double x) { return std::isfinite(x); });
 }
-// A value of a JSON file for errors; of others than numbers and texts only what it is, since they may be deep.
+// A value of a JSON file for errors; of what is deep, only what it is, since writing it could take all of the stack.
 TANDEM_INLINE std::string shown(const nlohmann::json& j) {
-  if (!j.is_primitive()) return std::string("an ") + j.type_name();
+  const auto is_flat = [](const nlohmann::json& x) { return x.is_primitive(); };
+  if (!is_flat(j) && !(j.is_array() && std::all_of(j.begin(), j.end(), is_flat)))
+    return std::string("an ") + j.type_name();
   return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
