@@ -20,7 +20,7 @@ gives() {
 }
 
 gives 'model_server: give --model_base_path' "$program"
-gives 'were not expected: --none' "$program" --none
+gives 'not expected: --none' "$program" --none
 gives 'rest_api_port' "$program" --help
 gives 'others reach 0.0.0.0' "$program" --model_base_path "$folder" --bind 0.0.0.0
 echo 'model_config_list { config { nam: "half" } }' >"$folder/models.config"
