@@ -106,7 +106,7 @@ struct TrainerState::Fit {
   bool saved = false;    // the present state is in a checkpoint
 
   bool is_interrupted() const { return keeper && keeper->is_interrupted(); }
-  bool is_over(i64 step) const { return last_step > 0 && step >= last_step; }
+  bool is_over(i64 now) const { return last_step > 0 && now >= last_step; }
   template <class F>
   void each_callback(const F& f) const {
     for (const AnyCallback& c : options.callbacks) f(*c);
