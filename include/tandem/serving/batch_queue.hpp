@@ -1,6 +1,7 @@
 // BatchQueue: stacks the rows of requests that come at the same time. For the definitions of serving.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -59,6 +60,11 @@ class BatchQueue {
   bool is_led_ = false;
   std::atomic<double> run_seconds_{0};  // how long the last batch ran
 };
+
+/// How long ago that was.
+inline double seconds_since(std::chrono::steady_clock::time_point t) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
+}
 
 /// The key of the queue that a request belongs to: signature, names, dtypes and all sizes but the first; empty if it
 /// cannot be batched: inputs without a first dimension, or of different numbers of rows.

@@ -11,9 +11,6 @@
 
 namespace TANDEM_NS::serving::impl {
 
-inline double seconds_since(std::chrono::steady_clock::time_point t) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
-}
 inline bool gave_up(const CallOptions& c) { return (c.cancel && c.cancel->is_cancelled()) || c.deadline.has_passed(); }
 /// Without the CallScopes of this thread for a while: its own request is not the only one that it runs.
 class OutsideCallScopes {

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "tandem/config.hpp"
+
 namespace TANDEM_NS::serving::impl {
 
 /// Runs each task on a thread at once: on an idle one, or on a new one. A thread that has had nothing to do for a while
