@@ -7,8 +7,8 @@
 
 #include "examples/support/text_file.hpp"
 
-/// "moby_dick.txt #0123456789abcdef", of which runs compare the hash: data of the same content are the same, whatever the
-/// name.
+/// "moby_dick.txt #0123456789abcdef", of which runs compare the hash: data of the same content are the same, whatever
+/// the name.
 inline std::string data_setting(const std::string& name, std::uint64_t hash) {
   return fmt::format("{} #{:016x}", name, hash);
 }

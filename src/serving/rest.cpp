@@ -1,5 +1,5 @@
-#include "tandem/serving/http_coding.inl"
 #include "tandem/serving/rest.inl"
+#include "tandem/serving/http_coding.inl"
 #include "tandem/serving/rest_json.inl"
 #include "tandem/serving/rest_path.inl"
 #include "tandem/serving/status.inl"

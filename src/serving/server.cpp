@@ -1,5 +1,5 @@
+#include "tandem/serving/server.inl"
 #include "tandem/serving/guard.inl"
 #include "tandem/serving/http_server.inl"
 #include "tandem/serving/page.inl"
-#include "tandem/serving/server.inl"
 #include "tandem/serving/workers.inl"

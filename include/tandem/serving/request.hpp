@@ -18,7 +18,7 @@ using saved_model::TensorInfo;
 struct ModelSpec {
   std::string name;
   std::optional<i64> version = {};
-  std::string label = {};                       ///< of a version: "stable"; empty: none
+  std::string label = {};                     ///< of a version: "stable"; empty: none
   std::string signature = "serving_default";  ///< empty means "serving_default", too
 };
 

@@ -9,8 +9,8 @@ namespace TANDEM_NS::serving {
 
 /// An error as clients see it.
 struct Status {
-  int grpc = 0;          ///< a code of google.rpc.Code; 0: no error
-  int http = 200;        ///< the status of the answer
+  int grpc = 0;           ///< a code of google.rpc.Code; 0: no error
+  int http = 200;         ///< the status of the answer
   std::string text = {};  ///< the message; of internal errors without what it tells of the machine
 };
 

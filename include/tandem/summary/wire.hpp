@@ -16,8 +16,8 @@ namespace TANDEM_NS::summary::detail {
 using io::detail::append_dims;
 using io::detail::append_field;
 using io::detail::append_fixed;
-using io::detail::append_message;
 using io::detail::append_integer;
+using io::detail::append_message;
 using io::detail::append_tag;
 using io::detail::append_varint;
 using io::detail::data_type;
