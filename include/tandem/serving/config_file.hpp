@@ -14,9 +14,8 @@ namespace TANDEM_NS::serving {
 ///     model_version_policy { specific { versions: [1, 2] } } version_labels { key: "stable" value: 1 } } }
 ///
 ///   path    names the text in errors
-///   throws  errors::InvalidArgumentError, with the line, for what is not that format, for fields that there are not,
-///   and for
-///           values that do not fit
+///   throws  errors::InvalidArgumentError, with the line, for a text of another format, unknown fields, values that do
+///           not fit, and a text without model_config_list
 TANDEM_API std::vector<ModelConfig> parse_model_config(std::string_view text, const std::string& path);
 /// The BatchingParameters of a text, `max_batch_size { value: 128 } batch_timeout_micros { value: 0 }` and so on, as
 /// changes of `batching`. Fields that have no meaning here (num_batch_threads, max_enqueued_batches) are passed over

@@ -14,9 +14,8 @@ namespace TANDEM_NS::serving {
 class TANDEM_API Engine final : public Core {
  public:
   /// Begins to load the models.
-  ///   throws  errors::InvalidArgumentError for two models of one name, or an empty name or path, and for sizes of
-  ///   batches
-  ///           that are not positive and ascending
+  ///   throws  errors::InvalidArgumentError for two models of one name, an empty name or path, a policy that wants no
+  ///           version, and sizes of batches that are not positive, ascending and end with .max_batch_size
   explicit Engine(Options options);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;

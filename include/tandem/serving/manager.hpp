@@ -51,7 +51,7 @@ class Manager {
 
  private:
   struct Shared;
-  const std::shared_ptr<Shared> shared_;
+  const std::unique_ptr<Shared> shared_;
 };
 
 }  // namespace TANDEM_NS::serving::impl

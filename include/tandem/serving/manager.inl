@@ -193,7 +193,7 @@ TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, con
                           {.ops = options.ops, .memory_limit = options.memory_limit ? options.memory_limit - used : 0}),
         {}});
     if (options.enable_model_warmup) warm_up(made->loaded);
-    if (options.batching.enabled) made->batched = rows_that_do_not_touch(name, made->loaded);
+    if (options.batching.enabled) made->batched = batchable_signatures(name, made->loaded);
     servable = std::move(made);
   } catch (const errors::OpError& e) {  // who asks for the state is told which file is damaged
     status = {static_cast<int>(e.code()), 0, e.message()};
@@ -273,7 +273,7 @@ TANDEM_INLINE void Manager::Shared::run() {
 }
 
 TANDEM_INLINE Manager::Manager(const Options& options, Metrics& metrics)
-    : shared_(std::make_shared<Shared>(options, metrics)) {
+    : shared_(std::make_unique<Shared>(options, metrics)) {
   configure(options.models);
   shared_->thread = std::thread([s = shared_.get()] { s->run(); });
 }

@@ -41,8 +41,8 @@ struct Options {
   /// The ops that models may use besides those of the core without print: {strings::all_ops()}.
   OpLists ops = {};
   Batching batching = {};
-  double file_system_poll_wait_seconds =
-      1;                         ///< how often the folders are looked at; 0: only at the start and by reload()
+  /// How often the folders are looked at; 0: only at the start and by reload().
+  double file_system_poll_wait_seconds = 1;
   int max_num_load_retries = 5;  ///< of a version that cannot be loaded
   double load_retry_interval_seconds = 10;
   bool enable_model_warmup = true;  ///< whether the saved warm-up records run before a version is available

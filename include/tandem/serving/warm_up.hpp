@@ -17,6 +17,6 @@ void warm_up(const saved_model::Loaded& model);
 
 /// The signatures whose rows give the same alone and stacked, within rounding, tried with the rows of the warm-up
 /// requests or, without them, with numbers of any kind. Of the others a warning says why they are not batched.
-std::vector<std::string> rows_that_do_not_touch(const std::string& name, const saved_model::Loaded& model);
+std::vector<std::string> batchable_signatures(const std::string& name, const saved_model::Loaded& model);
 
 }  // namespace TANDEM_NS::serving::impl

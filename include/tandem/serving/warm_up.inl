@@ -126,8 +126,8 @@ TANDEM_INLINE std::string why_not_batched(const saved_model::Loaded& model, cons
   }
   return {};
 }
-TANDEM_INLINE std::vector<std::string> rows_that_do_not_touch(const std::string& model,
-                                                              const saved_model::Loaded& loaded) {
+TANDEM_INLINE std::vector<std::string> batchable_signatures(const std::string& model,
+                                                            const saved_model::Loaded& loaded) {
   std::vector<std::string> r;
   const std::vector<Request> saved = warm_up_requests(loaded);
   for (const auto& [name, s] : loaded.signatures()) {
