@@ -5,19 +5,7 @@ program=$1
 folder=$(mktemp -d)
 server=
 trap 'test -z "$server" || kill "$server" 2>/dev/null; rm -rf "$folder"' EXIT
-failures=0
-
-# gives PATTERN COMMAND...: the command's output, whatever its status, has the pattern.
-gives() {
-  pattern=$1
-  shift
-  "$@" >"$folder/out" 2>&1
-  grep -q -e "$pattern" "$folder/out" || {
-    failures=$((failures + 1))
-    echo "FAILED: $*: no '$pattern' in:"
-    cat "$folder/out"
-  }
-}
+. "$(dirname "$0")/gives.sh"
 
 gives 'model_server: give --model_base_path' "$program"
 gives 'not expected: --none' "$program" --none

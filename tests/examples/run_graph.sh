@@ -5,19 +5,7 @@ program=$1
 golden=$(dirname "$0")/../graph/golden/model_1.graph
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-failures=0
-
-# gives PATTERN COMMAND...: the command's output, whatever its status, has the pattern.
-gives() {
-  pattern=$1
-  shift
-  "$@" >"$folder/out" 2>&1
-  grep -q -e "$pattern" "$folder/out" || {
-    failures=$((failures + 1))
-    echo "FAILED: $*: no '$pattern' in:"
-    cat "$folder/out"
-  }
-}
+. "$(dirname "$0")/gives.sh"
 
 gives 'matmul(%0, %1).*# MatMul' "$program" "$golden"
 gives 'float32\[None,2\]  # x' "$program" "$golden"
