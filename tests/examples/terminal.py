@@ -29,6 +29,8 @@ def output(command, columns):
     """What a command writes on a terminal of so many columns."""
     pid, terminal = pty.fork()
     if pid == 0:
+        os.environ["TERM"] = "xterm"
+        os.environ.pop("CI", None)  # with it programs write no progress lines
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
         os.execv(command[0], command)
     text = b""
