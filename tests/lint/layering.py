@@ -10,7 +10,7 @@ import sources
 
 COMPONENTS = sources.components()
 LAYERS = ["base", "util", "attrs", "core", "module", "ops", "cpu", "autodiff", "graph", "layers", "losses", "metrics", "optim",
-          *(folder for component in COMPONENTS.values() for folder in component["folders"]), "distribute"]
+          *(folder for component in COMPONENTS.values() for folder in component["folders"])]
 # The components that have a table of their ops.
 WITH_TABLES = tuple(name for name, component in COMPONENTS.items() if component.get("ops"))
 # The folders outside of ops/ whose definitions may include kernels.

@@ -1,0 +1,141 @@
+// Communicator: a group of ranks, the processes (or simulated ones) that compute together. Part of the component
+// tandem::distribute. Not here: collectives of tensors (collectives.hpp), how bytes travel (transport.hpp).
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tandem/distribute/transport.hpp"
+#include "tandem/util/ref.hpp"
+
+namespace TANDEM_NS::distribute {
+
+namespace impl {
+struct Groups;
+}
+
+enum class Backend : std::uint8_t {
+  automatic,  ///< mpi if mpirun, srun or another launcher of MPI has started the process, otherwise gloo
+  mpi,        ///< needs the component tandem::distribute_mpi: include its header
+  gloo        ///< likewise tandem::distribute_gloo
+};
+
+struct WorldOptions {
+  Backend backend = Backend::automatic;
+  double timeout = 300;  ///< seconds that any operation may take, waiting for late ranks included
+};
+
+/// A collective operation of a Communicator that was begun and may still run.
+class TANDEM_API Running {
+ public:
+  Running() = default;
+  Running(Running&&) = default;
+  Running& operator=(Running&&) = default;
+  /// Waits until it has ended; without one, returns at once.
+  ///   throws  errors::UnavailableError if the group's timeout has passed or another rank is lost
+  void wait();
+
+ private:
+  friend class Communicator;
+  struct Call;
+  struct Delete {
+    void operator()(Call* c) const;
+  };
+  explicit Running(Call* c) : call_(c) {}
+  std::unique_ptr<Call, Delete> call_;
+};
+
+/// A group of ranks. Copies are handles to the same group. One thread of a rank uses its groups at a time, and every
+/// rank calls the same operations of a group in the same order.
+///
+///   const auto world = distribute::Communicator::world();  // under mpirun, srun, tandem_run: all processes
+///   std::printf("rank %d of %d\n", world.rank(), world.size());
+///
+/// An operation that does not end within the timeout raises errors::UnavailableError, which says who is missing. The
+/// group is then dead: each later operation raises at once. A program ends then, and a launcher starts it again from
+/// its newest checkpoint (tandem_run --max-restarts).
+class TANDEM_API Communicator {
+ public:
+  /// All processes that a launcher has started; without a launcher, this process alone. The first call connects them,
+  /// later ones return the same group.
+  ///   throws  errors::FailedPreconditionError if the backend is not part of this program, or a later call asks for
+  ///           another one; errors::UnavailableError if the others cannot be reached within the timeout;
+  ///           errors::InvalidArgumentError as launch_info(), and for a timeout that is not positive
+  static Communicator world(const WorldOptions& options = {});
+  /// A group over a transport of one's own, by the name that ops find it by on this thread.
+  ///   local_rank, local_size  counted on its node by node(); the transport is asked for all nodes
+  Communicator(std::string name, std::unique_ptr<Transport> transport, double timeout);
+
+  int rank() const;
+  int size() const;
+  /// The number of this rank among those on the same machine, and how many these are.
+  int local_rank() const;
+  int local_size() const;
+  /// The number of this rank's machine, in the order of their lowest ranks, and how many machines there are.
+  int node() const;
+  int nodes() const;
+  /// "world"; "world/2:0" for the third split of it, color 0.
+  const std::string& name() const;
+  double timeout() const;
+  /// "mpi", "gloo", "sim"; "none" for a single process without a launcher.
+  const char* backend() const;
+
+  /// Divides the group: ranks with equal colors form a new one, ordered by key and rank. Collective.
+  Communicator split(int color, int key = 0) const;
+  /// Returns when every rank has called it.
+  void barrier() const;
+
+  /// Tells the group's other ranks, for their errors, which step this rank is in.
+  void set_step(i64 step) const;
+  /// The step of the latest set_step; -1 before.
+  i64 step() const;
+
+  /// Runs an operation on buffers; the ops of collectives.hpp do it with tensors.
+  ///   op     its name in errors
+  ///   label  what is reduced or sent, for errors: "'dense/kernel'", "bucket 3 of 7 (4.2 MB)"
+  ///   throws errors::UnavailableError as described above; errors::FailedPreconditionError if ranks call different
+  ///          operations, or the same ones with other sizes: this is checked for the first 100 operations of a group,
+  ///          and for all of them if the environment variable TANDEM_DISTRIBUTED_CHECK is 1
+  void run(const Collective& call, const char* op, const std::string& label) const;
+  /// Begins one. The buffers must live, and not be used, until wait() has returned or raised.
+  Running start(const Collective& call, const char* op, const std::string& label) const;
+
+  /// Whether both are the same group.
+  friend bool operator==(const Communicator& a, const Communicator& b) { return a.state_ == b.state_; }
+
+  struct State;
+
+ private:
+  friend struct impl::Groups;
+  explicit Communicator(Ref<Opaque> state) : state_(std::move(state)) {}
+  State& state() const;
+  Ref<Opaque> state_;  // a State, a complete type only inside the library
+};
+
+namespace impl {
+
+/// The groups of this rank by name: those of the process, or of the simulated rank whose thread this is.
+struct TANDEM_API Groups {
+  /// The group of that name, as ops look it up.
+  ///   throws  errors::FailedPreconditionError if this rank has none
+  static Communicator find(const char* op, const std::string& name);
+};
+
+/// Makes a simulated rank's groups those of this thread.
+class TANDEM_API GroupsScope {
+ public:
+  GroupsScope();
+  GroupsScope(const GroupsScope&) = delete;
+  GroupsScope& operator=(const GroupsScope&) = delete;
+  ~GroupsScope();
+
+ private:
+  void* before_;
+};
+
+/// The function that combines elements of a dtype, or null if the op is not defined for it.
+TANDEM_API CombineFn combine_fn(ReduceOp op, DType dtype);
+
+}  // namespace impl
+
+}  // namespace TANDEM_NS::distribute

@@ -1,0 +1,98 @@
+// Transport: how the ranks of a group exchange bytes. Part of the component tandem::distribute. MPI, Gloo and the
+// simulated cluster implement it. Not here: tensors, error texts, time limits (communicator.hpp).
+#pragma once
+#include <memory>
+#include <string>
+
+#include "tandem/base/dtype.hpp"
+#include "tandem/base/span.hpp"
+
+namespace TANDEM_NS::distribute {
+
+/// How elements of different ranks become one.
+enum class ReduceOp : std::uint8_t { sum, mean, min, max, prod };
+/// "sum".
+TANDEM_API const char* name(ReduceOp op);
+
+/// Combines elements one by one: into[i] = op(into[i], from[i]).
+using CombineFn = void (*)(const void* from, void* into, i64 count);
+
+/// One collective operation, as one rank of a group calls it. All buffers are in host memory.
+struct Collective {
+  enum Kind : std::uint8_t { barrier, all_reduce, broadcast, all_gather, reduce_scatter, all_to_all };
+
+  Kind kind = barrier;
+  DType dtype = DType::uint8;   ///< any but string
+  const void* input = nullptr;  ///< of all_reduce also equal to `output`; of broadcast unused
+  void* output = nullptr;       ///< of broadcast also the input of the root
+  i64 count = 0;                ///< elements of the input; of broadcast, of the output
+  int root = 0;                 ///< broadcast: whose elements all get
+  ReduceOp op = ReduceOp::sum;  ///< all_reduce and reduce_scatter: any but mean
+  CombineFn combine = nullptr;  ///< the same for this dtype as a function
+  /// all_to_all: how many elements of `input` go to each rank, one rank's behind another's.
+  Span<const i64> send = {};
+  /// Elements of `output` by rank. all_gather: from each rank; all_to_all: likewise; reduce_scatter: `input` has these
+  /// for each rank, and the output this rank's.
+  Span<const i64> receive = {};
+};
+
+/// A collective operation that was begun.
+class TANDEM_API Pending {
+ public:
+  virtual ~Pending() = default;
+  /// Waits until the result is in the output, at most so many seconds.
+  ///   returns  whether it is there
+  ///   throws   errors::UnavailableError if it can never be: another rank ended, the connection broke
+  virtual bool wait(double seconds) = 0;
+};
+
+/// Connects the ranks of one group. One thread of a rank uses it at a time. Every rank begins the same operations in
+/// the same order; a rank may begin several before it waits for the first.
+class TANDEM_API Transport {
+ public:
+  virtual ~Transport() = default;
+  /// "mpi", "gloo", "sim".
+  virtual const char* kind() const = 0;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// The machine on which this rank runs. Ranks with equal texts share one.
+  virtual std::string node() const = 0;
+  /// Begins an operation. The buffers, `send` and `receive` must live until it has ended: wait() returned true, or this
+  /// object was aborted or destroyed.
+  virtual std::unique_ptr<Pending> start(const Collective& call) = 0;
+  /// Divides the ranks into groups of equal color, ordered by key and rank. A collective operation: every rank calls
+  /// it. The new transport may outlive this one.
+  virtual std::unique_ptr<Transport> split(int color, int key) = 0;
+  /// Seconds since any fixed moment, by the clock that wait() goes by.
+  virtual double now() const = 0;
+  /// Tells the others which step this rank is in, for last_seen(). Cheap: at most a store.
+  virtual void report_step(i64) {}
+  /// What is known of the ranks that do not answer: "rank 2 (node b) was last seen at step 136, 31 s ago"; empty if
+  /// nothing is.
+  virtual std::string last_seen() const { return {}; }
+  /// Gives up: afterwards nothing is written to buffers of operations that were begun, and wait() raises.
+  virtual void abort() noexcept = 0;
+};
+
+/// What a launcher told this process: OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID, or RANK and WORLD_SIZE with
+/// LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT as tandem_run and torchrun set them.
+struct LaunchInfo {
+  const char* launcher = nullptr;  ///< "mpirun", "slurm", "tandem_run"; null: none, one process
+  int rank = 0, size = 1, local_rank = 0, local_size = 1;
+  std::string master_address = {};  ///< where rank 0 can be reached; empty: not told
+  int master_port = 0;
+  int restarts = 0;  ///< how often tandem_run has started the group again: TANDEM_RESTART_COUNT
+};
+/// Reads the environment.
+///   throws  errors::InvalidArgumentError for numbers that are damaged or contradict each other, with the variable
+TANDEM_API LaunchInfo launch_info();
+
+namespace impl {
+/// Makes the transport of all processes. `timeout`: seconds to meet them.
+using MakeTransport = std::unique_ptr<Transport> (*)(const LaunchInfo& launch, double timeout);
+/// Makes a backend known to Communicator::world(); the header of a backend's component does it where it is included.
+///   name  "mpi", "gloo": text that lives forever
+TANDEM_API bool add_backend(const char* name, MakeTransport make) noexcept;
+}  // namespace impl
+
+}  // namespace TANDEM_NS::distribute

@@ -1,1 +1,0 @@
-#include "tandem/distribute/make_parallel.inl"

@@ -1,0 +1,1 @@
+#include "tandem/graph/control/make_parallel.inl"
