@@ -95,6 +95,9 @@ void for_each_sample(const F& f) {
 #if TANDEM_WITH_IMAGE
     detail::image_samples(),
 #endif
+#if TANDEM_WITH_DISTRIBUTE
+    detail::distribute_samples(),
+#endif
   };
   for (const auto& family : families)
     for (const detail::Sample& s : family) f(s);

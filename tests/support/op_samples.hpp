@@ -75,6 +75,7 @@ tandem::Span<const Sample> linalg_samples();  // this and below: of optional com
 tandem::Span<const Sample> signal_samples();
 tandem::Span<const Sample> string_samples();
 tandem::Span<const Sample> image_samples();
+tandem::Span<const Sample> distribute_samples();
 }  // namespace detail
 
 }  // namespace samples

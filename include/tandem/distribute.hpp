@@ -1,0 +1,19 @@
+// Training on several processes: groups of ranks, collective operations on tensors, strategies, a simulated cluster for
+// tests. The component tandem::distribute.
+#pragma once
+#include "tandem/distribute/collectives.hpp"
+#include "tandem/distribute/communicator.hpp"
+#include "tandem/distribute/sim_cluster.hpp"
+#include "tandem/distribute/transport.hpp"
+
+#if TANDEM_IS_HEADER_ONLY
+#include "tandem/data.hpp"
+#include "tandem/distribute/collectives.inl"
+#include "tandem/distribute/combine.inl"
+#include "tandem/distribute/communicator.inl"
+#include "tandem/distribute/launch.inl"
+#include "tandem/distribute/sim_cluster.inl"
+#include "tandem/distribute/sim_exchange.inl"
+#include "tandem/distribute/sim_schedule.inl"
+#include "tandem/tandem.hpp"
+#endif

@@ -1,0 +1,354 @@
+// Definitions of distribute/collectives.hpp: the ops, their kernels and gradients.
+#pragma once
+#include <complex>
+#include <cstring>
+#include <numeric>
+
+#include "tandem/base/half.hpp"
+#include "tandem/core/scope.hpp"
+#include "tandem/distribute/collectives.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
+
+namespace TANDEM_NS {
+namespace distribute::impl {
+
+using rules::CollectiveAttrs;
+using tandem::detail::raise_specs;
+
+inline Communicator group_of(const char* op, const CollectiveAttrs& a) { return Groups::find(op, a.group); }
+template <class Options>
+CollectiveAttrs attrs_of(const Options& o, ReduceOp op = ReduceOp::sum, i64 root = 0) {
+  std::string label = o.name ? "'" + o.name.str() + "'" : tandem::detail::line_text(o.where);
+  return {o.group ? o.group->name() : "world", op, root, std::move(label)};
+}
+inline void check_rows(const InferCall& c) {
+  if (c.spec(0).shape.rank() == 0) raise_specs(c, "a scalar has no rows", "reshape it to [1]");
+}
+inline void check_sizes(const InferCall& c, std::size_t i, i64 ranks) {
+  const Spec& s = c.spec(i);
+  if (s.dtype != DType::int64 || !s.shape.is_compatible_with({ranks}))
+    raise_specs(c, input_name(c.op, i) + " must be an int64 vector with a number for each of the " +
+                       std::to_string(ranks) + " ranks");
+}
+inline i64 row_size(const Shape& s) {
+  i64 r = 1;
+  for (int i = 1; i < s.rank(); ++i) r *= s.dim(i);
+  return r;
+}
+// Numbers of rows as numbers of elements.
+inline std::vector<i64> elements(const Operand& sizes, i64 of_row) {
+  std::vector<i64> r(sizes.as<const i64>(), sizes.as<const i64>() + sizes.size());
+  for (i64& n : r) n *= of_row;
+  return r;
+}
+inline i64 sum_of(const Operand& sizes) {
+  const i64* const n = sizes.as<const i64>();
+  return std::accumulate(n, n + sizes.size(), i64{});
+}
+// The rows that `sizes` name must be those that there are.
+inline void check_sum(const KernelCall& c, const Operand& sizes, const char* name) {
+  for (i64 i = 0; i < sizes.size(); ++i)
+    if (sizes.as<const i64>()[i] < 0)
+      errors::raise<errors::InvalidArgumentError>(
+          c.op, std::string(name) + " has the negative number " + std::to_string(sizes.as<const i64>()[i]));
+  if (const i64 n = sum_of(sizes), rows = c.in[0].shape().dim(0); n != rows)
+    errors::raise<errors::InvalidArgumentError>(
+        c.op, std::string(name) + " names " + std::to_string(n) + " rows, x has " + std::to_string(rows));
+}
+inline Collective call_of(const KernelCall& c, Collective::Kind kind) {
+  return {.kind = kind,
+          .dtype = c.in[0].spec->dtype,
+          .input = c.in[0].data,
+          .output = c.out[0].data,
+          .count = c.in[0].size()};
+}
+
+// --- all_reduce
+
+TANDEM_INLINE Specs infer_all_reduce(const InferCall& c) {
+  const auto& a = c.get<CollectiveAttrs>();
+  const DType d = c.spec(0).dtype;
+  const bool fits = a.op == ReduceOp::mean ? dtypes::floating.has(d) || dtypes::half_floating.has(d) || is_complex(d)
+                                           : combine_fn(a.op, d) != nullptr;
+  if (!fits) raise_specs(c, std::string(name(a.op)) + " is not defined for " + tandem::name(d));
+  return Specs(c.spec(0));
+}
+template <class T>
+void divide_by(void* data, i64 count, int ranks) {
+  T* const x = static_cast<T*>(data);
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    for (i64 i = 0; i < count; ++i) x[i] = T(static_cast<float>(x[i]) / static_cast<float>(ranks));
+  } else {
+    const auto p = static_cast<T>(static_cast<float>(ranks));
+    for (i64 i = 0; i < count; ++i) x[i] /= p;
+  }
+}
+TANDEM_INLINE void divide(void* data, DType dtype, i64 count, int ranks) {
+  switch (dtype) {
+    case DType::float32: return divide_by<float>(data, count, ranks);
+    case DType::float64: return divide_by<double>(data, count, ranks);
+    case DType::float16: return divide_by<Half>(data, count, ranks);
+    case DType::bfloat16: return divide_by<BFloat16>(data, count, ranks);
+    case DType::complex64: return divide_by<std::complex<float>>(data, count, ranks);
+    default: return divide_by<std::complex<double>>(data, count, ranks);
+  }
+}
+TANDEM_INLINE void all_reduce_kernel(const KernelCall& c) {
+  const auto& a = c.attrs.get<CollectiveAttrs>();
+  const Communicator group = group_of(c.op, a);
+  Collective call = call_of(c, Collective::all_reduce);
+  call.op = a.op == ReduceOp::mean ? ReduceOp::sum : a.op;
+  call.combine = combine_fn(call.op, call.dtype);
+  group.run(call, "all_reduce", a.label);
+  if (a.op == ReduceOp::mean) divide(call.output, call.dtype, call.count, group.size());
+}
+inline Tensor reduced(const Tensor& x, CollectiveAttrs a, ReduceOp op) {
+  a.op = op;
+  return apply1(all_reduce_op, a, no_options, x);
+}
+TANDEM_INLINE Grads all_reduce_gradient(const GradCall& c) {
+  const auto& a = c.get<CollectiveAttrs>();
+  return Grads(Gradient(reduced(c.g[0], a, a.op)));
+}
+// Of min, max, prod.
+TANDEM_INLINE Grads all_combine_gradient(const GradCall& c) {
+  const auto& a = c.get<CollectiveAttrs>();
+  const Tensor g = reduced(c.g[0], a, ReduceOp::sum);
+  if (a.op == ReduceOp::prod) return Grads(Gradient(g * c.out[0] / c.in[0]));
+  const Tensor is_result = cast(equal(c.in[0], c.out[0]), g.dtype());
+  return Grads(Gradient(g * is_result / reduced(is_result, a, ReduceOp::sum)));
+}
+
+// --- broadcast
+
+TANDEM_INLINE Specs infer_broadcast(const InferCall& c) {
+  const auto& a = c.get<CollectiveAttrs>();
+  if (const int ranks = group_of(c.op.name, a).size(); a.root < 0 || a.root >= ranks)
+    errors::raise<errors::InvalidArgumentError>(
+        c.op.name, "root " + std::to_string(a.root) + " of " + std::to_string(ranks) + " ranks");
+  return Specs(c.spec(0));
+}
+TANDEM_INLINE void broadcast_kernel(const KernelCall& c) {
+  const auto& a = c.attrs.get<CollectiveAttrs>();
+  const Communicator group = group_of(c.op, a);
+  Collective call = call_of(c, Collective::broadcast);
+  call.root = static_cast<int>(a.root);
+  if (group.rank() == call.root && call.input != call.output && call.count)
+    std::memcpy(call.output, call.input, static_cast<std::size_t>(call.count) * size_of(call.dtype));
+  call.input = nullptr;
+  group.run(call, c.op, a.label);
+}
+TANDEM_INLINE Grads broadcast_gradient(const GradCall& c) {
+  const auto& a = c.get<CollectiveAttrs>();
+  const Tensor sum = reduced(c.g[0], a, ReduceOp::sum);
+  return Grads(Gradient(group_of(c.op.name, a).rank() == a.root ? sum : zeros_like(sum)));
+}
+
+// --- all_gather and reduce_scatter, with equal rows or with `sizes`: the rows of each rank
+
+TANDEM_INLINE Specs infer_all_gather(const InferCall& c) {
+  check_rows(c);
+  const i64 ranks = group_of(c.op.name, c.get<CollectiveAttrs>()).size();
+  Specs r(c.spec(0));
+  const i64 n = r[0].shape.dim(0);
+  if (c.in.size() > 1) check_sizes(c, 1, ranks);
+  r[0].shape.set(0, c.in.size() > 1 || n == none ? none : n * ranks);
+  return r;
+}
+TANDEM_INLINE Specs resolve_all_gather(const KernelCall& c) {
+  Specs r(*c.in[0].spec);
+  const i64 ranks = group_of(c.op, c.attrs.get<CollectiveAttrs>()).size();
+  r[0].shape.set(0, c.in.size() > 1 ? sum_of(c.in[1]) : c.in[0].shape().dim(0) * ranks);
+  return r;
+}
+TANDEM_INLINE void all_gather_kernel(const KernelCall& c) {
+  const auto& a = c.attrs.get<CollectiveAttrs>();
+  const Communicator group = group_of(c.op, a);
+  const std::vector<i64> receive = c.in.size() > 1
+                                       ? elements(c.in[1], row_size(c.in[0].shape()))
+                                       : std::vector<i64>(static_cast<std::size_t>(group.size()), c.in[0].size());
+  Collective call = call_of(c, Collective::all_gather);
+  call.receive = receive;
+  group.run(call, c.op, a.label);
+}
+TANDEM_INLINE Grads all_gather_gradient(const GradCall& c) {
+  const auto& a = c.get<CollectiveAttrs>();
+  if (c.in.size() == 1) return Grads(Gradient(apply1(reduce_scatter_op, a, no_options, c.g[0])));
+  Grads r(Gradient(apply1(reduce_scatter_op, a, no_options, c.g[0], c.in[1])));
+  r.push(Gradient());
+  return r;
+}
+
+TANDEM_INLINE Specs infer_reduce_scatter(const InferCall& c) {
+  check_rows(c);
+  if (!combine_fn(ReduceOp::sum, c.spec(0).dtype)) raise_specs(c, "sum is not defined for this dtype");
+  const i64 ranks = group_of(c.op.name, c.get<CollectiveAttrs>()).size();
+  Specs r(c.spec(0));
+  const i64 n = r[0].shape.dim(0);
+  if (c.in.size() > 1) check_sizes(c, 1, ranks);
+  else if (n != none && n % ranks != 0)
+    raise_specs(c, std::to_string(ranks) + " ranks do not divide the " + std::to_string(n) + " rows");
+  r[0].shape.set(0, c.in.size() > 1 || n == none ? none : n / ranks);
+  return r;
+}
+TANDEM_INLINE Specs resolve_reduce_scatter(const KernelCall& c) {
+  Specs r(*c.in[0].spec);
+  const Communicator group = group_of(c.op, c.attrs.get<CollectiveAttrs>());
+  const i64 n = c.in[0].shape().dim(0), ranks = group.size();
+  if (c.in.size() == 1 && n % ranks != 0)
+    errors::raise<errors::InvalidArgumentError>(
+        c.op, std::to_string(ranks) + " ranks do not divide the " + std::to_string(n) + " rows");
+  r[0].shape.set(0, c.in.size() > 1 ? c.in[1].as<const i64>()[group.rank()] : n / ranks);
+  return r;
+}
+TANDEM_INLINE void reduce_scatter_kernel(const KernelCall& c) {
+  const auto& a = c.attrs.get<CollectiveAttrs>();
+  const Communicator group = group_of(c.op, a);
+  if (c.in.size() > 1) check_sum(c, c.in[1], "sizes");
+  const i64 ranks = group.size();
+  const std::vector<i64> receive = c.in.size() > 1
+                                       ? elements(c.in[1], row_size(c.in[0].shape()))
+                                       : std::vector<i64>(static_cast<std::size_t>(ranks), c.in[0].size() / ranks);
+  Collective call = call_of(c, Collective::reduce_scatter);
+  call.receive = receive;
+  call.combine = combine_fn(ReduceOp::sum, call.dtype);
+  group.run(call, c.op, a.label);
+}
+TANDEM_INLINE Grads reduce_scatter_gradient(const GradCall& c) {
+  const auto& a = c.get<CollectiveAttrs>();
+  if (c.in.size() == 1) return Grads(Gradient(apply1(all_gather_op, a, no_options, c.g[0])));
+  Grads r(Gradient(apply1(all_gather_op, a, no_options, c.g[0], c.in[1])));
+  r.push(Gradient());
+  return r;
+}
+
+// --- all_to_all, with equal parts or with the rows to and from each rank
+
+TANDEM_INLINE Specs infer_all_to_all(const InferCall& c) {
+  check_rows(c);
+  const i64 ranks = group_of(c.op.name, c.get<CollectiveAttrs>()).size(), n = c.spec(0).shape.dim(0);
+  Specs r(c.spec(0));
+  for (std::size_t i = 1; i < c.in.size(); ++i) check_sizes(c, i, ranks);
+  if (c.in.size() > 1) r[0].shape.set(0, none);
+  else if (n != none && n % ranks != 0)
+    raise_specs(c, std::to_string(ranks) + " ranks do not divide the " + std::to_string(n) + " rows",
+                "pass how many go to each");
+  return r;
+}
+TANDEM_INLINE Specs resolve_all_to_all(const KernelCall& c) {
+  Specs r(*c.in[0].spec);
+  if (c.in.size() > 1) r[0].shape.set(0, sum_of(c.in[2]));
+  return r;
+}
+TANDEM_INLINE void all_to_all_kernel(const KernelCall& c) {
+  const auto& a = c.attrs.get<CollectiveAttrs>();
+  const Communicator group = group_of(c.op, a);
+  const i64 ranks = group.size(), row = row_size(c.in[0].shape());
+  if (c.in.size() > 1) check_sum(c, c.in[1], "splits");
+  else if (c.in[0].shape().dim(0) % ranks != 0)
+    errors::raise<errors::InvalidArgumentError>(
+        c.op, std::to_string(ranks) + " ranks do not divide the " + std::to_string(c.in[0].shape().dim(0)) + " rows");
+  const std::vector<i64> equal(static_cast<std::size_t>(ranks), c.in[0].size() / ranks);
+  const std::vector<i64> send = c.in.size() > 1 ? elements(c.in[1], row) : equal;
+  const std::vector<i64> receive = c.in.size() > 1 ? elements(c.in[2], row) : equal;
+  Collective call = call_of(c, Collective::all_to_all);
+  call.send = send, call.receive = receive;
+  group.run(call, c.op, a.label);
+}
+TANDEM_INLINE Grads all_to_all_gradient(const GradCall& c) {
+  const auto& a = c.get<CollectiveAttrs>();
+  if (c.in.size() == 1) return Grads(Gradient(apply1(all_to_all_op, a, no_options, c.g[0])));
+  Grads r(Gradient(apply1(all_to_all_op, a, no_options, c.g[0], c.in[2], c.in[1])));
+  r.push(Gradient()), r.push(Gradient());
+  return r;
+}
+
+inline constexpr DTypes moved = dtypes::number | dtypes::boolean | DType::complex128;
+
+// What the collective ops have in common.
+constexpr OpDef collective_row(const char* name, Specs (*infer)(const InferCall&), KernelFn kernel,
+                               Grads (*gradient)(const GradCall&)) {
+  return {.name = name,
+          .infer = infer,
+          .cpu = kernel,
+          .gradient = gradient,
+          .dtypes = moved,
+          .saves = Saves::nothing,
+          .flags = {.stateful = true, .takes_half = kernels_take_half},
+          .attrs = &tandem::detail::attr_type<CollectiveAttrs>};
+}
+constexpr OpDef rows_row(const char* name, const char* inputs, Specs (*infer)(const InferCall&), KernelFn kernel,
+                         Grads (*gradient)(const GradCall&), Specs (*resolve)(const KernelCall&)) {
+  OpDef row = collective_row(name, infer, kernel, gradient);
+  row.input_names = inputs;
+  row.inputs = at_least(1);
+  row.saves = Saves::inputs;
+  row.host_inputs = 6;  // the numbers of rows
+  row.rare.resolve = resolve;
+  return row;
+}
+constexpr OpDef combine_row() {
+  OpDef row = collective_row("all_combine", &infer_all_reduce, &all_reduce_kernel, &all_combine_gradient);
+  row.saves = Saves::all;
+  row.rare.in_errors = "all_reduce";
+  return row;
+}
+
+}  // namespace distribute::impl
+
+TANDEM_INLINE constexpr OpDef all_reduce_op =
+    distribute::impl::collective_row("all_reduce", &distribute::impl::infer_all_reduce,
+                                     &distribute::impl::all_reduce_kernel, &distribute::impl::all_reduce_gradient);
+TANDEM_INLINE constexpr OpDef all_combine_op = distribute::impl::combine_row();
+TANDEM_INLINE constexpr OpDef broadcast_op =
+    distribute::impl::collective_row("broadcast", &distribute::impl::infer_broadcast,
+                                     &distribute::impl::broadcast_kernel, &distribute::impl::broadcast_gradient);
+TANDEM_INLINE constexpr OpDef all_gather_op = distribute::impl::rows_row(
+    "all_gather", "x, sizes", &distribute::impl::infer_all_gather, &distribute::impl::all_gather_kernel,
+    &distribute::impl::all_gather_gradient, &distribute::impl::resolve_all_gather);
+TANDEM_INLINE constexpr OpDef reduce_scatter_op = distribute::impl::rows_row(
+    "reduce_scatter", "x, sizes", &distribute::impl::infer_reduce_scatter, &distribute::impl::reduce_scatter_kernel,
+    &distribute::impl::reduce_scatter_gradient, &distribute::impl::resolve_reduce_scatter);
+TANDEM_INLINE constexpr OpDef all_to_all_op = distribute::impl::rows_row(
+    "all_to_all", "x, splits, received", &distribute::impl::infer_all_to_all, &distribute::impl::all_to_all_kernel,
+    &distribute::impl::all_to_all_gradient, &distribute::impl::resolve_all_to_all);
+
+namespace distribute {
+
+TANDEM_INLINE Tensor all_reduce(const Tensor& x, AllReduceOptions o) {
+  const bool is_linear = o.op == ReduceOp::sum || o.op == ReduceOp::mean;
+  return apply1(is_linear ? all_reduce_op : all_combine_op, impl::attrs_of(o, o.op), {o.name, o.where}, x);
+}
+TANDEM_INLINE Tensor broadcast(const Tensor& x, BroadcastOptions o) {
+  return apply1(broadcast_op, impl::attrs_of(o, ReduceOp::sum, o.root), {o.name, o.where}, x);
+}
+TANDEM_INLINE Tensor all_gather(const Tensor& x, AllGatherOptions o) {
+  const rules::CollectiveAttrs a = impl::attrs_of(o);
+  const OpOptions options{o.name, o.where};
+  if (o.equal_rows || x.rank() == 0) return apply1(all_gather_op, a, options, x);
+  const tandem::detail::CallSite call(o);
+  const Tensor rows = reshape(shape(x, {.out_type = DType::int64})[0], {1});
+  return apply1(all_gather_op, a, options, x, apply1(all_gather_op, a, no_options, rows));
+}
+TANDEM_INLINE Tensor reduce_scatter(const Tensor& x, CollectiveOptions o) {
+  return apply1(reduce_scatter_op, impl::attrs_of(o), {o.name, o.where}, x);
+}
+TANDEM_INLINE Tensor all_to_all(const Tensor& x, CollectiveOptions o) {
+  return apply1(all_to_all_op, impl::attrs_of(o), {o.name, o.where}, x);
+}
+TANDEM_INLINE Exchanged all_to_all(const Tensor& x, const Tensor& splits, CollectiveOptions o) {
+  const rules::CollectiveAttrs a = impl::attrs_of(o);
+  const tandem::detail::CallSite call(o);
+  const Tensor received = apply1(all_to_all_op, a, no_options, splits);
+  return {apply1(all_to_all_op, a, {o.name, o.where}, x, splits, received), received};
+}
+
+}  // namespace distribute
+}  // namespace TANDEM_NS

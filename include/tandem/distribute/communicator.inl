@@ -1,0 +1,271 @@
+// Definitions of distribute/communicator.hpp: groups, their time limits and their errors.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "tandem/base/error.hpp"
+#include "tandem/distribute/communicator.hpp"
+#include "tandem/distribute/lone.hpp"
+
+namespace TANDEM_NS::distribute {
+
+namespace impl {
+TANDEM_API std::unique_ptr<Transport> make_world(const WorldOptions& o);  // launch.inl
+
+// The groups of one rank by name.
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, Communicator> groups;
+};
+inline constinit thread_local Registry* simulated = nullptr;  // of the simulated rank whose thread this is
+TANDEM_INLINE Registry& registry() {
+  static Registry* const of_process = new Registry;  // never destroyed: threads may use it while the process exits
+  return simulated ? *simulated : *of_process;
+}
+
+// What the ranks of a group compare before an operation: a text that ends at a zero.
+using Fingerprint = std::array<char, 192>;
+constexpr i64 checked_operations = 100;
+}  // namespace impl
+
+struct Communicator::State final : Opaque {
+  const char* kind() const override { return "communicator"; }
+
+  std::string name;
+  std::unique_ptr<Transport> transport;
+  double timeout = 0;
+  Backend backend = Backend::automatic;  // of the world: what was asked for
+  int local_rank = 0, local_size = 1, node = 0, nodes = 1;
+  i64 step = -1, operations = 0, splits = 0;
+  bool checks_all = false;
+  std::string failure;  // why the group is dead; empty: it is not
+
+  void check(const Collective& call, const char* op, const std::string& label);
+  void find_nodes();
+  [[noreturn]] void fail(const char* op, const std::string& what);
+};
+
+struct Running::Call {
+  Ref<Opaque> group;
+  std::unique_ptr<Pending> pending;
+  std::string op, label;
+  double since = 0;
+};
+TANDEM_INLINE void Running::Delete::operator()(Call* c) const { delete c; }
+
+namespace impl {
+
+inline std::string seconds_text(double s) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.3g s", s);
+  return text.data();
+}
+inline std::string bytes_text(i64 n) {
+  std::array<char, 32> text;
+  const auto x = static_cast<double>(n);
+  if (n < 10'000) std::snprintf(text.data(), text.size(), "%" PRId64 " bytes", n);
+  else if (n < 1'000'000) std::snprintf(text.data(), text.size(), "%.1f kB", x / 1e3);
+  else std::snprintf(text.data(), text.size(), "%.1f MB", x / 1e6);
+  return text.data();
+}
+// "all_reduce 'dense/kernel' (4.2 MB)".
+inline std::string call_text(const std::string& op, const std::string& label) {
+  return label.empty() ? op : op + " " + label;
+}
+// The part of a call that must be the same in all ranks, in words.
+inline std::string common_text(const Collective& c) {
+  constexpr const char* names[] = {"barrier", "all_reduce", "broadcast", "all_gather", "reduce_scatter", "all_to_all"};
+  std::string r = names[c.kind];
+  if (c.kind == Collective::barrier) return r;
+  r += std::string(" of ") + tandem::name(c.dtype);
+  if (c.kind == Collective::all_reduce || c.kind == Collective::reduce_scatter) r += std::string(" by ") + name(c.op);
+  if (c.kind == Collective::broadcast) r += " from rank " + std::to_string(c.root);
+  if (c.kind == Collective::all_gather || c.kind == Collective::all_to_all) return r;
+  return r + ", " + std::to_string(c.count) + " elements";
+}
+
+}  // namespace impl
+
+// Compares the call with those of the other ranks, before it is made: different ones would wait for each other or
+// exchange nonsense.
+TANDEM_INLINE void Communicator::State::check(const Collective& call, const char* op, const std::string& label) {
+  if (operations++ >= impl::checked_operations && !checks_all) return;
+  const auto size = static_cast<std::size_t>(transport->size());
+  if (size == 1) return;
+  impl::Fingerprint own{};
+  const std::string common = impl::common_text(call), text = common + '\0' + label;
+  std::memcpy(own.data(), text.data(), std::min(text.size(), own.size() - 1));
+  std::vector<impl::Fingerprint> all(size);
+  const std::vector<i64> each(size, static_cast<i64>(own.size()));
+  const Collective gather{.kind = Collective::all_gather,
+                          .input = own.data(),
+                          .output = all.data(),
+                          .count = static_cast<i64>(own.size()),
+                          .receive = each};
+  if (const auto p = transport->start(gather); !p->wait(timeout)) fail(op, impl::call_text(op, label));
+  const auto label_of = [&](std::size_t rank) {
+    const char* const first = all[rank].data();
+    const std::string l(first + std::strlen(first) + 1);  // the last character is a zero, so is one before
+    return l.empty() ? std::string() : " for " + l;
+  };
+  for (std::size_t i = 1; i < size; ++i) {
+    if (std::strcmp(all[i].data(), all[0].data()) == 0) continue;
+    failure = "ranks called different operations: rank 0 " + std::string(all[0].data()) + label_of(0) + ", rank " +
+              std::to_string(i) + " " + all[i].data() + label_of(i);
+    transport->abort();
+    errors::raise<errors::FailedPreconditionError>(op, failure + " (operation " + std::to_string(operations) +
+                                                           " of group '" + name +
+                                                           "': all ranks must run the same program)");
+  }
+}
+TANDEM_INLINE void Communicator::State::fail(const char* op, const std::string& what) {
+  failure = what + ": no answer within " + impl::seconds_text(timeout);
+  if (step >= 0) failure += " at step " + std::to_string(step);
+  if (const std::string seen = transport->last_seen(); !seen.empty()) failure += "; " + seen;
+  transport->abort();
+  errors::raise<errors::UnavailableError>(op, failure);
+}
+// Which ranks share a machine.
+TANDEM_INLINE void Communicator::State::find_nodes() {
+  const auto size = static_cast<std::size_t>(transport->size());
+  if (size == 1) return;
+  impl::Fingerprint own{};
+  const std::string here = transport->node();
+  std::memcpy(own.data(), here.data(), std::min(here.size(), own.size() - 1));
+  std::vector<impl::Fingerprint> all(size);
+  const std::vector<i64> each(size, static_cast<i64>(own.size()));
+  const Collective gather{.kind = Collective::all_gather,
+                          .input = own.data(),
+                          .output = all.data(),
+                          .count = static_cast<i64>(own.size()),
+                          .receive = each};
+  if (const auto p = transport->start(gather); !p->wait(timeout)) fail("Communicator", "meeting the other ranks");
+  std::vector<impl::Fingerprint> distinct;
+  local_size = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (std::find(distinct.begin(), distinct.end(), all[i]) == distinct.end()) distinct.push_back(all[i]);
+    if (all[i] != own) continue;
+    local_rank += static_cast<int>(i) < transport->rank();
+    ++local_size;
+  }
+  nodes = static_cast<int>(distinct.size());
+  node = static_cast<int>(std::find(distinct.begin(), distinct.end(), own) - distinct.begin());
+}
+
+TANDEM_INLINE Communicator::State& Communicator::state() const { return static_cast<State&>(*state_); }
+
+TANDEM_INLINE Communicator::Communicator(std::string name, std::unique_ptr<Transport> transport, double timeout)
+    : state_(new State) {
+  State& s = state();
+  s.name = std::move(name), s.transport = std::move(transport), s.timeout = timeout;
+  const char* const all = std::getenv("TANDEM_DISTRIBUTED_CHECK");
+  s.checks_all = all && std::strcmp(all, "1") == 0;
+  s.find_nodes();
+  impl::Registry& r = impl::registry();
+  const std::lock_guard lock(r.mutex);
+  r.groups.insert_or_assign(s.name, *this);
+}
+TANDEM_INLINE Communicator Communicator::world(const WorldOptions& o) {
+  if (!(o.timeout > 0))
+    errors::raise<errors::InvalidArgumentError>("Communicator::world",
+                                                ".timeout must be positive, not " + std::to_string(o.timeout));
+  static std::mutex making;
+  const std::lock_guard alone(making);
+  impl::Registry& r = impl::registry();
+  {
+    const std::lock_guard lock(r.mutex);
+    if (const auto found = r.groups.find("world"); found != r.groups.end()) {
+      const State& s = found->second.state();
+      if (o.backend != Backend::automatic && s.backend != o.backend)
+        errors::raise<errors::FailedPreconditionError>(
+            "Communicator::world", std::string("the processes are connected by ") + s.transport->kind() + " already");
+      return found->second;
+    }
+  }
+  Communicator c("world", impl::make_world(o), o.timeout);
+  c.state().backend = o.backend;
+  return c;
+}
+
+TANDEM_INLINE int Communicator::rank() const { return state().transport->rank(); }
+TANDEM_INLINE int Communicator::size() const { return state().transport->size(); }
+TANDEM_INLINE int Communicator::local_rank() const { return state().local_rank; }
+TANDEM_INLINE int Communicator::local_size() const { return state().local_size; }
+TANDEM_INLINE int Communicator::node() const { return state().node; }
+TANDEM_INLINE int Communicator::nodes() const { return state().nodes; }
+TANDEM_INLINE const std::string& Communicator::name() const { return state().name; }
+TANDEM_INLINE double Communicator::timeout() const { return state().timeout; }
+TANDEM_INLINE const char* Communicator::backend() const { return state().transport->kind(); }
+TANDEM_INLINE i64 Communicator::step() const { return state().step; }
+TANDEM_INLINE void Communicator::set_step(i64 step) const {
+  state().step = step;
+  state().transport->report_step(step);
+}
+
+TANDEM_INLINE Communicator Communicator::split(int color, int key) const {
+  State& s = state();
+  if (color < 0)
+    errors::raise<errors::InvalidArgumentError>("Communicator::split",
+                                                "the color must not be negative, but is " + std::to_string(color));
+  if (!s.failure.empty()) errors::raise<errors::UnavailableError>("Communicator::split", s.failure);
+  const std::string part = s.name + "/" + std::to_string(s.splits++) + ":" + std::to_string(color);
+  Communicator c(part, s.transport->split(color, key), s.timeout);
+  c.state().step = s.step;
+  return c;
+}
+TANDEM_INLINE void Communicator::barrier() const { run({}, "barrier", {}); }
+
+TANDEM_INLINE Running Communicator::start(const Collective& call, const char* op, const std::string& label) const {
+  State& s = state();
+  if (!s.failure.empty())
+    errors::raise<errors::UnavailableError>(op, "group '" + s.name + "' is dead since " + s.failure);
+  s.check(call, op, label);
+  Running r(new Running::Call{state_, nullptr, op, label, s.transport->now()});
+  r.call_->pending = s.transport->start(call);
+  return r;
+}
+TANDEM_INLINE void Running::wait() {
+  if (!call_) return;
+  const std::unique_ptr<Call, Delete> call = std::move(call_);
+  auto& s = static_cast<Communicator::State&>(*call->group);
+  const std::string what = impl::call_text(call->op, call->label);
+  if (!s.failure.empty()) errors::raise<errors::UnavailableError>(call->op.c_str(), what + ": " + s.failure);
+  bool ended = false;
+  try {
+    ended = call->pending->wait(std::max(0.0, s.timeout - (s.transport->now() - call->since)));
+  } catch (const errors::UnavailableError& e) {
+    s.failure = what + ": " + e.message();
+    s.transport->abort();
+    errors::raise<errors::UnavailableError>(call->op.c_str(), s.failure);
+  }
+  if (!ended) s.fail(call->op.c_str(), what);
+}
+TANDEM_INLINE void Communicator::run(const Collective& call, const char* op, const std::string& label) const {
+  start(call, op, label).wait();
+}
+
+namespace impl {
+
+TANDEM_INLINE Communicator Groups::find(const char* op, const std::string& name) {
+  if (name == "world") return Communicator::world();
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  const auto found = r.groups.find(name);
+  if (found == r.groups.end())
+    errors::raise<errors::FailedPreconditionError>(
+        op, "this process has no group '" + name + "': make it by Communicator::split as the program that was traced");
+  return found->second;
+}
+
+TANDEM_INLINE GroupsScope::GroupsScope() : before_(std::exchange(simulated, new Registry)) {}
+TANDEM_INLINE GroupsScope::~GroupsScope() { delete std::exchange(simulated, static_cast<Registry*>(before_)); }
+
+}  // namespace impl
+}  // namespace TANDEM_NS::distribute

@@ -1,0 +1,88 @@
+// SimSchedule: which simulated rank runs, and what time it is for each. Part of the component tandem::distribute. For
+// the definitions of sim_cluster.hpp.
+#pragma once
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tandem/distribute/sim_cluster.hpp"
+
+namespace TANDEM_NS::distribute::impl {
+
+/// Unwinds the stack of a rank that a fault kills. Not an error: programs that catch std::exception do not stop it.
+struct SimKilled {};
+
+/// One operation of a group, as its ranks call it.
+struct SimOperation {
+  std::vector<const Collective*> calls;  // by rank of the group; null: not called yet, or left
+  std::vector<double> since;             // when each called it
+  int arrived = 0;
+  bool has_ended = false;
+  bool is_hopeless = false;  // a rank has left before it ended
+  double end = 0;            // when the result is there
+  std::string mismatch;      // that ranks called different operations
+};
+
+/// A group of ranks.
+struct SimGroup {
+  int id = 0;
+  std::vector<int> members;                            // ranks of the cluster
+  std::map<i64, std::shared_ptr<SimOperation>> calls;  // by their number; those that some rank has not ended
+};
+
+/// The clocks and the turns of all ranks. One rank's thread runs at a time; functions are called by it.
+class SimSchedule {
+ public:
+  ///   faults  those that are still to come; each is removed when it happens
+  SimSchedule(int ranks, const SimOptions& options, std::vector<SimFault>& faults);
+
+  /// Waits until it is this rank's turn for the first time.
+  void begin(int rank);
+  /// Ends a rank's last turn.
+  void end(int rank);
+  /// Counts an operation of the rank, and lets its faults happen.
+  void count(int rank);
+  /// Begins an operation; the last rank that arrives performs it.
+  std::shared_ptr<SimOperation> arrive(SimGroup& group, int member, i64 number, const Collective& call);
+  /// Lets others run until the operation has ended or so much time has passed. Returns whether it has ended.
+  bool wait(int rank, const SimOperation& operation, double seconds);
+  /// A rank gives up an operation: it cannot be performed any more, unless it was.
+  void leave(SimOperation& operation, int member);
+  /// The group of these members, which are the same objects for all of them.
+  std::shared_ptr<SimGroup> group(int parent, i64 split, int color, const std::vector<int>& members);
+
+  double time(int rank) const { return ranks_[static_cast<std::size_t>(rank)].clock; }
+  const SimOptions& options() const { return options_; }
+
+ private:
+  struct Rank {
+    enum State : std::uint8_t { ready, waiting, ended } state = ready;
+    std::condition_variable turn;
+    double clock = 0, deadline = 0, late = 0, slow = 0;
+    i64 operations = 0;
+    const SimOperation* operation = nullptr;  // that it waits for
+  };
+  Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  void pass_turn(std::unique_lock<std::mutex>& lock, int rank);
+  int next();  // whose turn it is; -1: all have ended
+  void perform(SimOperation& operation);
+  double cost(const SimOperation& operation);
+  void time_out();
+  std::string waiting_text() const;
+
+  const SimOptions options_;
+  std::vector<SimFault>& faults_;
+  std::mutex mutex_;
+  std::vector<Rank> ranks_;
+  std::mt19937_64 draws_;
+  int running_ = -1;
+  std::string deadlock_;
+  std::map<std::tuple<int, i64, int>, std::shared_ptr<SimGroup>> groups_;
+};
+
+}  // namespace TANDEM_NS::distribute::impl

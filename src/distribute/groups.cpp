@@ -1,0 +1,3 @@
+#include "tandem/distribute/combine.inl"
+#include "tandem/distribute/communicator.inl"
+#include "tandem/distribute/launch.inl"
