@@ -8,6 +8,7 @@
 namespace TANDEM_NS {
 
 struct Observer;
+struct Replication;
 struct Stager;
 namespace memory {
 struct Cache;
@@ -49,6 +50,8 @@ extern TANDEM_API constinit thread_local const LayerCall* layer_call;
 /// Whether a StrictShapes scope is active on this thread (ops/debug/strict_shapes.hpp). Not part of ThreadContext,
 /// which fills one cache line: only checks that are about to broadcast or to reduce everything read it.
 extern TANDEM_API constinit thread_local bool strict_shapes;
+/// That of the strategy whose scope this thread is in (core/replication.hpp); null: it trains alone.
+extern TANDEM_API constinit thread_local Replication* replication;
 /// Whether a call checks shapes strictly: a user's own call does, not those that public functions make of other ops.
 inline bool checks_strictly() { return strict_shapes && !context.call; }
 

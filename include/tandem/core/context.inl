@@ -10,6 +10,7 @@ TANDEM_INLINE TANDEM_API constinit thread_local bool detail::training = false;
 TANDEM_INLINE TANDEM_API constinit thread_local bool detail::training_is_set = false;
 TANDEM_INLINE TANDEM_API constinit thread_local const detail::LayerCall* detail::layer_call = nullptr;
 TANDEM_INLINE TANDEM_API constinit thread_local bool detail::strict_shapes = false;
+TANDEM_INLINE TANDEM_API constinit thread_local Replication* detail::replication = nullptr;
 inline constinit TANDEM_API std::atomic<std::uint64_t> id_source{1};
 
 TANDEM_INLINE std::uint64_t new_id_block() {

@@ -31,6 +31,8 @@ struct Flags {
   bool keeps_packed = false;     // the CPU kernel packs input 1, and keeps what it packed (core/packed.hpp)
   bool takes_half = false;       // the CPU kernel reads and writes half precision; elsewhere its operands are cast
   bool cuda_takes_half = false;  // so does the CUDA kernel
+  bool collective = false;       // talks to other processes: stateful, and keeps its order among these
+  bool early = false;            // begins work that runs beside the program; a collective
 };
 
 struct InferCall {

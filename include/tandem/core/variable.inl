@@ -9,6 +9,7 @@
 #include "tandem/core/apply_inputs.hpp"
 #include "tandem/core/print.hpp"
 #include "tandem/core/profile.hpp"
+#include "tandem/core/replication.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/core/variable.hpp"
 #include "tandem/util/at_fork.hpp"
@@ -77,11 +78,12 @@ TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options)
     errors::raise<errors::TraceError>("variable", "its initial value " + to_string(initial.spec()) +
                                                       " is computed inside a traced function; compute it outside, or "
                                                       "with an initializer, which runs outside of the trace");
-  const Tensor value = options.dtype ? detail::initial_as(initial, *options.dtype) : initial;
+  Tensor value = options.dtype ? detail::initial_as(initial, *options.dtype) : initial;
   if (const Shape* shape = options.shape.get(); shape && !shape->is_compatible_with(value.shape()))
     errors::raise<errors::InvalidArgumentError>(
         "variable", "the initial value " + to_string(initial.spec()) + " does not have the shape " + to_string(*shape));
   if (options.constraint) options.constraint.code()->check(options.constraint, value);
+  if (Replication* const r = detail::replication) value = TANDEM_VIRTUAL(*r, Replication::initial)(value);
   state_ =
       Ref<Opaque>(new State(value, scoped_name(options.name.str("Variable")), options.trainable, options.constraint));
   if (Stager* s = context.stager) TANDEM_VIRTUAL(*s, Stager::created)(*this);

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/core/replication.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/optim.hpp"
 #include "tandem/ops/create/constant.hpp"
@@ -267,6 +268,10 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& uncli
                                               const std::vector<Variable>& variables) const {
   detail::check_gradients(unclipped, variables);
   const detail::Unobserved quiet;
+  if (Replication* const r = detail::replication) {
+    const ReplicationScope alone(nullptr);
+    return apply_gradients(TANDEM_VIRTUAL(*r, Replication::sum_gradients)(unclipped, variables), variables);
+  }
   const std::vector<Gradient> own = clips() ? clipped(unclipped) : std::vector<Gradient>();
   const std::vector<Gradient>& gradients = clips() ? own : unclipped;
   LeanVector<State> states;  // all slots are created before the first change

@@ -1,0 +1,48 @@
+// Replication: what code that trains on several processes does for code that does not know of it: Variables,
+// optimizers, the Trainer. Implemented by strategies (the component tandem::distribute).
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "tandem/core/context.hpp"
+#include "tandem/core/indexed_slices.hpp"
+
+namespace TANDEM_NS {
+
+class Variable;
+
+/// The replicas of a training step: processes that run the same program on different rows. All of them call the same
+/// functions in the same order.
+struct Replication {
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// The initial value of a Variable that is being made: rank 0's.
+  virtual Tensor initial(const Tensor& value) = 0;
+  /// The sums of the replicas' gradients. Unset ones, which are so everywhere, stay unset.
+  ///   gradients  of the Variables, and then whatever else is to be added up with them
+  virtual std::vector<Gradient> sum_gradients(const std::vector<Gradient>& gradients,
+                                              const std::vector<Variable>& variables) = 0;
+  /// The sum of a tensor over the replicas, now or in a trace.
+  virtual Tensor sum(const Tensor& x) = 0;
+  /// Whether a condition holds in any replica, now.
+  virtual bool any(bool condition) = 0;
+  /// Tells the others, for their errors, which step begins.
+  virtual void begin_step(i64 step) = 0;
+
+ protected:
+  ~Replication() = default;
+};
+
+/// Sets the replication of this thread for a scope; null: what is called in the scope is not replicated.
+class ReplicationScope {
+ public:
+  explicit ReplicationScope(Replication* r) : outer_(std::exchange(detail::replication, r)) {}
+  ReplicationScope(const ReplicationScope&) = delete;
+  ReplicationScope& operator=(const ReplicationScope&) = delete;
+  ~ReplicationScope() { detail::replication = outer_; }
+
+ private:
+  Replication* const outer_;
+};
+
+}  // namespace TANDEM_NS
