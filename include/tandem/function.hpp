@@ -48,6 +48,7 @@
 #include "tandem/graph/ir/graph.inl"
 #include "tandem/graph/ir/prune.inl"
 #include "tandem/graph/passes/basic.inl"
+#include "tandem/graph/passes/early.inl"
 #include "tandem/graph/passes/epilogues.inl"
 #include "tandem/graph/passes/fuse.inl"
 #include "tandem/graph/passes/products.inl"

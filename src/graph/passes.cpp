@@ -1,4 +1,5 @@
 #include "tandem/graph/passes/basic.inl"
+#include "tandem/graph/passes/early.inl"
 #include "tandem/graph/passes/epilogues.inl"
 #include "tandem/graph/passes/fuse.inl"
 #include "tandem/graph/passes/products.inl"

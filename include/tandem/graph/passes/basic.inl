@@ -207,6 +207,7 @@ TANDEM_LAZY_INLINE Ref<Graph> optimize(const Graph& graph, const PassOptions& o)
   pass(o.combine_products, &combine_products);
   pass(o.fuse, &fuse);
   pass(o.fuse_reductions, &fuse_reductions);
+  pass(true, &start_early);
   return g;
 }
 

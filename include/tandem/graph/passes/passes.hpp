@@ -68,6 +68,10 @@ TANDEM_LAZY TANDEM_API Ref<Graph> fuse(const Graph& graph);
 /// that produces its operand, if that has no other use, into one `fused_reduce` op (ops/fused/fused_reduce.hpp).
 /// The operand is reduced tile by tile and never materialized. CPU, float32 and float64; never across an effect.
 TANDEM_LAZY TANDEM_API Ref<Graph> fuse_reductions(const Graph& graph);
+/// Moves ops that begin work beside the program (Flags::early: the sum of gradients over processes) up behind their
+/// inputs, past other effects but not past ops that talk to other processes, which keep their order. optimize() always
+/// does it, last.
+TANDEM_LAZY TANDEM_API Ref<Graph> start_early(const Graph& graph);
 
 /// Suggests improvements to the author of the traced function that a pass may not make, since they change the
 /// numbers: "model.cpp:12: log(softmax(x)) loses precision where the probability is small: use nn::log_softmax(x)".
