@@ -34,6 +34,7 @@
 #include "tandem/train/hparams_text.inl"
 #include "tandem/train/loss_scale.inl"
 #include "tandem/train/progress.inl"
+#include "tandem/train/replicas.inl"
 #include "tandem/train/restore.inl"
 #include "tandem/train/run_directory.inl"
 #include "tandem/train/run_keeper.inl"

@@ -2,3 +2,4 @@
 #include "tandem/train/run_directory.inl"
 #include "tandem/train/run_keeper.inl"
 #include "tandem/train/signals.inl"
+#include "tandem/train/replicas.inl"

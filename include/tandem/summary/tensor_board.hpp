@@ -35,6 +35,7 @@ class TANDEM_API TensorBoard : public train::Callback {
   ///   throws  errors::InvalidArgumentError for a negative frequency, or a profile_step that is negative or 1
   explicit TensorBoard(std::string logdir, TensorBoardOptions options = {});
   void on_begin(train::Run& run) override;
+  bool is_for_first_replica() const override { return true; }
   void on_epoch_begin(train::Run& run) override;
   void on_step_end(train::Run& run) override;
   void on_epoch_end(train::Run& run) override;

@@ -109,6 +109,9 @@ class Callback {
   virtual void on_end(Run&) {}
   /// What a checkpoint keeps of it, once on_begin was called; null for nothing.
   virtual const SavedState* state() const { return nullptr; }
+  /// Whether only the first of several processes that train together calls it (distribute/strategy.hpp): it writes
+  /// files, or shows something. What decides about the training must be called by all of them.
+  virtual bool is_for_first_replica() const { return false; }
 };
 
 /// Callbacks, in the order in which they are called:

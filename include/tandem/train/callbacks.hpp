@@ -90,6 +90,7 @@ class TANDEM_API ModelCheckpoint : public Callback {
  public:
   explicit ModelCheckpoint(std::string path, ModelCheckpointOptions options = {});
   void on_begin(Run& run) override;
+  bool is_for_first_replica() const override { return true; }
   void on_step_end(Run& run) override;
   void on_epoch_end(Run& run) override;
   const SavedState* state() const override { return &state_; }
@@ -148,6 +149,7 @@ class TANDEM_API CSVLogger : public Callback {
  public:
   explicit CSVLogger(std::string path, char separator = ',') : path_(std::move(path)), separator_(separator) {}
   void on_begin(Run& run) override;
+  bool is_for_first_replica() const override { return true; }
   void on_epoch_end(Run& run) override;
   void on_end(Run& run) override { write(run.history()); }
 

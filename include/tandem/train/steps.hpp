@@ -27,6 +27,8 @@ class Steps {
   virtual void reset() = 0;
   /// Adds the means since the last reset() to `values`.
   virtual void read(Values& values) const = 0;
+  /// What they are computed from.
+  virtual std::vector<CheckpointItem> measures() const = 0;
   /// What a checkpoint has to keep.
   virtual std::vector<CheckpointItem> items() const = 0;
 };
@@ -39,8 +41,7 @@ class ModelSteps final : public Steps {
   void reset() override;
   void read(Values& values) const override;
   std::vector<CheckpointItem> items() const override;
-  /// The means of the loss and the metrics.
-  std::vector<CheckpointItem> measures() const;
+  std::vector<CheckpointItem> measures() const override;
   /// Adds a batch to the measured values.
   void test(const Batch& batch) const { test_(batch); }
   Tensor predict(const Batch& inputs) const { return predict_(inputs); }
@@ -63,6 +64,9 @@ class ModelSteps final : public Steps {
   Parts parts_of(const Batch& batch) const;
   Tensor loss_of(const Parts& parts, const Tensor& predictions) const;
   Tensor train_once(const Batch& batch, Kind kind) const;
+  Tensor weight_of(const Parts& parts) const;
+  void replicate(const Tensor& weight, bool is_empty, std::vector<Gradient>& gradients, Tensor& loss,
+                 const std::vector<Variable>& weights) const;
   void unscale(std::vector<Gradient>& gradients) const;
   void accumulate(std::vector<Gradient>& gradients, const std::vector<Variable>& weights, bool update) const;
   void apply(const std::vector<Gradient>& gradients, const std::vector<Variable>& weights) const;
@@ -90,6 +94,7 @@ class OwnSteps final : public Steps {
   Tensor train(const Batch& batch, Kind kind) override;
   void reset() override;
   void read(Values& values) const override;
+  std::vector<CheckpointItem> measures() const override;
   std::vector<CheckpointItem> items() const override;
 
  private:

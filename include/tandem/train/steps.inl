@@ -1,6 +1,7 @@
 // Definitions of train/steps.hpp.
 #pragma once
 #include "tandem/base/error.hpp"
+#include "tandem/core/replication.hpp"
 #include "tandem/graph/control/control.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/tensor.hpp"
@@ -37,6 +38,10 @@ inline FunctionOptions named(FunctionOptions o, const char* name) {
   o.name = name;
   return o;
 }
+// A replica may have no rows of a last batch.
+inline bool has_no_rows(const Batch& batch) {
+  return !batch.empty() && batch[0].rank() > 0 && batch[0].shape().dim(0) == 0;
+}
 inline const losses::Loss& loss_for(const std::optional<losses::Loss>& loss) {
   if (!loss) errors::raise<errors::FailedPreconditionError>("Trainer", "training and evaluating need the option .loss");
   return *loss;
@@ -58,6 +63,7 @@ TANDEM_INLINE ModelSteps::ModelSteps(const Module& m, OfBatch<Tensor> call, Trai
   const auto test = function(
       [this](const Batch& batch) {
         const training_scope inference(false);
+        if (tandem::detail::replication && impl::has_no_rows(batch)) return;
         const Parts parts = parts_of(batch);
         const Tensor predictions = call_.call(parts.inputs);
         measure(parts, predictions, loss_of(parts, predictions));
@@ -128,8 +134,10 @@ TANDEM_INLINE Tensor ModelSteps::loss_of(const Parts& parts, const Tensor& predi
   return loss;
 }
 TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind) const {
+  const bool is_empty = tandem::detail::replication && impl::has_no_rows(batch);
   const training_scope training(true);
   const Parts parts = parts_of(batch);
+  const Tensor weight = weight_of(parts);
   Tensor loss, predictions;
   std::vector<Gradient> gradients;
   std::vector<Variable> weights;
@@ -138,9 +146,11 @@ TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind) const
     predictions = call_.call(parts.inputs);
     loss = loss_of(parts, predictions);
     weights = model.trainable_variables();
+    if (weight.is_set()) loss = loss * cast(weight, loss.dtype());
     const Tensor scaled = options.loss_scale ? loss * cast(options.loss_scale->value(), loss.dtype()) : loss;
     gradients = tape.gradient(scaled, weights);
   }
+  replicate(weight, is_empty, gradients, loss, weights);
   if (kind.checked) loss = debugging::check_numerics(loss, "the loss");  // before the weights change
   unscale(gradients);
   accumulate(gradients, weights, kind.update);
@@ -154,8 +164,35 @@ TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind) const
   } else if (kind.update) {
     apply(gradients, weights);
   }
-  measure(parts, predictions, loss);
+  if (!is_empty) measure(parts, predictions, loss);
   return loss;
+}
+// The number by which a replica's loss counts in that of the global batch; unset: there are no replicas, or the loss is
+// a sum.
+TANDEM_INLINE Tensor ModelSteps::weight_of(const Parts& parts) const {
+  const Replication* const r = tandem::detail::replication;
+  if (!r || TANDEM_VIRTUAL(*r, Replication::size)() == 1 || options.loss->reduction() == losses::Reduction::sum)
+    return {};
+  return parts.labels.rank() == 0 ? constant(1.f) : cast(shape(parts.labels)[0], DType::float32);
+}
+// In a strategy's scope, loss and gradients become those of all replicas' rows. They are multiplied by the weight.
+TANDEM_INLINE void ModelSteps::replicate(const Tensor& weight, bool is_empty, std::vector<Gradient>& gradients,
+                                         Tensor& loss, const std::vector<Variable>& weights) const {
+  Replication* const replication = tandem::detail::replication;
+  if (!replication || TANDEM_VIRTUAL(*replication, Replication::size)() == 1) return;
+  gradients.push_back(loss);  // they travel together
+  if (weight.is_set()) gradients.push_back(weight);
+  for (Gradient& g : gradients)
+    if (is_empty && g.is_set()) g = g.with_values(zeros_like(g.values()));
+  gradients = TANDEM_VIRTUAL(*replication, Replication::sum_gradients)(gradients, weights);
+  if (weight.is_set()) {
+    const Tensor total = gradients.back().dense();
+    gradients.pop_back();
+    for (Gradient& g : gradients)
+      if (g.is_set()) g = g.with_values(g.values() / cast(total, g.values().dtype()));
+  }
+  loss = gradients.back().dense();
+  gradients.pop_back();
 }
 TANDEM_INLINE void ModelSteps::unscale(std::vector<Gradient>& gradients) const {
   if (!options.loss_scale) return;
@@ -177,6 +214,7 @@ TANDEM_INLINE void ModelSteps::accumulate(std::vector<Gradient>& gradients, cons
 }
 TANDEM_INLINE void ModelSteps::apply(const std::vector<Gradient>& gradients,
                                      const std::vector<Variable>& weights) const {
+  const ReplicationScope alone(nullptr);  // they are those of all replicas
   impl::optimizer_for(options.optimizer).apply_gradients(gradients, weights);
   if (ema) ema->apply(weights);
 }
@@ -297,9 +335,14 @@ TANDEM_INLINE void OwnSteps::reset() {
 TANDEM_INLINE void OwnSteps::read(Values& values) const {
   for (std::size_t i = 0; i < means_.size(); ++i) values.set(names_[i], number_of(means_[i].result()));
 }
+TANDEM_INLINE std::vector<CheckpointItem> OwnSteps::measures() const {
+  std::vector<CheckpointItem> r;
+  for (std::size_t i = 0; i < means_.size(); ++i) r.push_back({"means/" + names_[i], means_[i]});
+  return r;
+}
 TANDEM_INLINE std::vector<CheckpointItem> OwnSteps::items() const {
   std::vector<CheckpointItem> r = items_;
-  for (std::size_t i = 0; i < means_.size(); ++i) r.push_back({"means/" + names_[i], means_[i]});
+  for (CheckpointItem& m : measures()) r.push_back(std::move(m));
   return r;
 }
 

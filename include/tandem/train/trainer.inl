@@ -5,9 +5,11 @@
 
 #include "tandem/base/error.hpp"
 #include "tandem/data/dataset_sources.hpp"
+#include "tandem/ops/random/generator.hpp"
 #include "tandem/ops/tensor.hpp"
 #include "tandem/train/callbacks.hpp"
 #include "tandem/train/feed.hpp"
+#include "tandem/train/replicas.hpp"
 #include "tandem/train/run_keeper.hpp"
 #include "tandem/train/steps.hpp"
 #include "tandem/train/trainer.hpp"
@@ -31,6 +33,8 @@ struct TrainerState {
  private:
   struct Fit;  // what a call of fit() uses
   void begin(Fit& fit);
+  bool restore(Fit& fit, detail::RunPlace& place);
+  void read_of_all(Values& values) const;
   bool train_epoch(Fit& fit);
   Tensor train_once(const Run& run, const Batch& batch, bool update) const;
   void end_epoch(Fit& fit);
@@ -98,18 +102,25 @@ struct TrainerState::Fit {
   const FitOptions& options;
   Run& run;
   detail::Feed feed;
-  std::optional<detail::RunKeeper> keeper;
+  std::optional<detail::RunKeeper> keeper;  // of the first replica
+  std::optional<Interrupt> interrupt = {};  // of the others
   std::optional<Progress> progress = {};
   i64 steps = 0;         // of the epochs of this run
   i64 last_step = 0;     // with which the training ends; 0: with an epoch
   bool goes_on = false;  // in the middle of an epoch
   bool saved = false;    // the present state is in a checkpoint
+  bool is_interrupted = false;
+  detail::Replicas replicas = {};
 
-  bool is_interrupted() const { return keeper && keeper->is_interrupted(); }
+  // All replicas end after the same step.
+  void ask_for_signals() {
+    is_interrupted = replicas.any(keeper ? keeper->is_interrupted() : interrupt && interrupt->requested());
+  }
   bool is_over(i64 now) const { return last_step > 0 && now >= last_step; }
   template <class F>
   void each_callback(const F& f) const {
-    for (const AnyCallback& c : options.callbacks) f(*c);
+    for (const AnyCallback& c : options.callbacks)
+      if (replicas.is_first() || !c->is_for_first_replica()) f(*c);
   }
 };
 
@@ -132,13 +143,13 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   try {
     begin(fit);
     // An epoch in which a callback has stopped the training is ended like others, also when the run goes on.
-    for (; run.epoch_ < run.epochs_ && (!run.stopped_ || fit.goes_on) && !fit.is_interrupted() && !fit.is_over(step);
+    for (; run.epoch_ < run.epochs_ && (!run.stopped_ || fit.goes_on) && !fit.is_interrupted && !fit.is_over(step);
          ++run.epoch_) {
       if (!train_epoch(fit)) break;
       end_epoch(fit);
     }
     if (fit.progress) fit.progress->end();
-    if (fit.is_interrupted()) {
+    if (fit.is_interrupted) {
       save(fit, run.epoch_, run.step_in_epoch_, true);
     } else {
       fit.each_callback([&](Callback& c) { c.on_end(run); });
@@ -147,6 +158,8 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
     if (fit.keeper) {
       fit.keeper->close();
       run.history_.exit_status = fit.keeper->exit_status();
+    } else if (fit.interrupt) {
+      run.history_.exit_status = fit.interrupt->exit_status();
     }
     if (fit.is_over(step) && run.step_in_epoch_ > 0 && !run.values_.empty()) run.history_.add(run.values_);
   } catch (...) {
@@ -158,13 +171,38 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   data_epoch = fit.feed.position().epoch + (fit.feed.position().index > 0);
   return std::move(run.history_);
 }
+// Restores the run's latest checkpoint, in all replicas. The first one alone uses the folder.
+TANDEM_INLINE bool TrainerState::restore(Fit& fit, detail::RunPlace& place) {
+  bool restored = false;
+  std::exception_ptr error;
+  if (fit.replicas.is_first()) {
+    try {
+      const ReplicationScope alone(nullptr);  // what is made here is made here alone
+      fit.keeper.emplace(fit.options, steps->items());
+      restored = fit.keeper->restore(place, fit.run.history_);
+    } catch (const errors::OpError&) {
+      error = std::current_exception();
+    }
+  } else {
+    fit.interrupt.emplace();
+  }
+  if (fit.replicas.any(error != nullptr)) {
+    if (error) std::rethrow_exception(error);
+    errors::raise<errors::AbortedError>("fit", "rank 0 could not use the folder " + fit.options.directory);
+  }
+  std::vector<CheckpointItem> items = steps->items();
+  items.push_back({"random", random::global_generator().state()});
+  for (const AnyCallback& c : fit.options.callbacks)
+    if (const SavedState* const state = c->state(); state && !c->is_for_first_replica())
+      items.push_back({"callback", *state});
+  return fit.replicas.share(restored, place, fit.run.history_, items);
+}
 TANDEM_INLINE void TrainerState::begin(Fit& fit) {
   Run& run = fit.run;
   fit.each_callback([&](Callback& c) { c.on_begin(run); });
   if (!fit.options.directory.empty()) {
-    fit.keeper.emplace(fit.options, steps->items());
     detail::RunPlace place;
-    if (fit.keeper->restore(place, run.history_)) {
+    if (restore(fit, place)) {
       run.epoch_ = place.epoch, run.step_in_epoch_ = place.step_in_epoch;
       run.step_ = step = place.step;
       run.stopped_ = place.stopped;
@@ -183,7 +221,8 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
     run.epochs_ = run.epoch_ + (run.step_in_epoch_ + left + epoch - 1) / epoch;
     steps_in_all = fit.steps + left;
   }
-  if (o.progress.mode != ProgressMode::none) fit.progress.emplace(steps_in_all, o.progress);
+  fit.ask_for_signals();
+  if (o.progress.mode != ProgressMode::none && fit.replicas.is_first()) fit.progress.emplace(steps_in_all, o.progress);
 }
 // Returns whether the epoch is over; false if a signal, the last step, or a callback before its first step has ended
 // it.
@@ -204,19 +243,30 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
     const Batch& batch = fit.options.class_weight.empty()
                              ? run.batch_
                              : (weighted = model_for("class_weight").weighted(run.batch_, fit.options.class_weight));
+    fit.replicas.begin_step(step + 1);
     run.loss_ = train_once(run, batch, (step + 1) % accumulate == 0);
     run.step_ = ++step, ++run.step_in_epoch_;
     fit.saved = false;
     fit.each_callback([&](Callback& c) { c.on_step_end(run); });
     if (fit.progress)
       fit.progress->step(++fit.steps, [&] { return Figures(run.values().begin(), run.values().end()); });
-    interrupted = fit.is_interrupted();  // after a step: what on_epoch_begin has done is not done again
+    fit.ask_for_signals();
+    if (fit.replicas.are_several() && fit.replicas.any(run.stopped_)) run.stop("another replica has stopped");
+    interrupted = fit.is_interrupted;  // after a step: what on_epoch_begin has done is not done again
     if (fit.is_over(step) && run.step_in_epoch_ != run.steps_per_epoch_) interrupted = true;
     if (!interrupted && fit.keeper && fit.keeper->is_due(step)) save(fit, run.epoch_, run.step_in_epoch_);
   }
   run.running_ = nullptr;
-  steps->read(run.values_);
+  read_of_all(run.values_);
   return !interrupted && run.step_in_epoch_ > 0;
+}
+// The means over the steps of all replicas.
+TANDEM_INLINE void TrainerState::read_of_all(Values& values) const {
+  const detail::Replicas replicas;
+  if (!replicas.are_several()) return steps->read(values);
+  const detail::KeptValues kept(steps->measures());
+  replicas.add_up(steps->measures());
+  steps->read(values);
 }
 TANDEM_INLINE Tensor TrainerState::train_once(const Run& run, const Batch& batch, bool update) const {
   const detail::Steps::Kind kind{update, run.checked_};
@@ -228,7 +278,8 @@ TANDEM_INLINE Tensor TrainerState::train_once(const Run& run, const Batch& batch
   try {
     return steps->train(batch, kind);
   } catch (const errors::InvalidArgumentError& first) {
-    const detail::KeptValues kept(steps->items());  // the second computation may be finite, and then changes them
+    if (detail::Replicas().are_several()) fail(first);  // others may not fail where this one does
+    const detail::KeptValues kept(steps->items());      // the second computation may be finite, and then changes them
     try {
       const debugging::CheckNumericsScope op_by_op;
       steps->train(batch, kind);
@@ -259,6 +310,7 @@ TANDEM_INLINE void TrainerState::end_epoch(Fit& fit) {
   if (fit.keeper && run.epoch_ + 1 < run.epochs_ && !run.stopped_) save(fit, run.epoch_ + 1, 0);
 }
 TANDEM_INLINE void TrainerState::save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last) {
+  if (!fit.keeper) return;
   const bool stopped = fit.run.stopped_;
   fit.saved = fit.keeper->save({epoch, step, step_in_epoch, stopped, fit.feed.position()}, fit.run.history_, last);
   if (!fit.saved) return;
@@ -291,7 +343,7 @@ TANDEM_INLINE Values TrainerState::evaluate(const Batches& data, Progress* progr
       if (nested) nested->step(batches + 1);
     }
     if (batches == 0) errors::raise<errors::InvalidArgumentError>("evaluate", "the data set is empty");
-    steps->read(r);
+    read_of_all(r);
   }
   return r;
 }

@@ -1,0 +1,34 @@
+// Replicas: the processes that train together, as Trainer::fit sees them. Behind trainer.hpp.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tandem/core/replication.hpp"
+#include "tandem/train/checkpoint.hpp"
+#include "tandem/train/history.hpp"
+#include "tandem/train/run_keeper.hpp"
+
+namespace TANDEM_NS::train::detail {
+
+/// Those of the strategy whose scope fit() is called in; without one, this process alone. All functions but the first
+/// two must be called by every process at the same point.
+class Replicas {
+ public:
+  bool are_several() const { return replication_ && TANDEM_VIRTUAL(*replication_, Replication::size)() > 1; }
+  /// Whether this is the one that writes files and shows progress.
+  bool is_first() const { return !replication_ || TANDEM_VIRTUAL(*replication_, Replication::rank)() == 0; }
+
+  bool any(bool condition) const;
+  void begin_step(i64 step) const;
+  /// Gives all processes what the first one has restored.
+  ///   restored  whether it has restored something; the same is returned in all processes
+  bool share(bool restored, RunPlace& place, History& history, const std::vector<CheckpointItem>& items) const;
+  /// Adds up the Variables of all processes.
+  void add_up(const std::vector<CheckpointItem>& items) const;
+
+ private:
+  std::string shared(const std::string& text) const;
+  Replication* const replication_ = tandem::detail::replication;
+};
+
+}  // namespace TANDEM_NS::train::detail

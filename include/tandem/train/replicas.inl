@@ -1,0 +1,52 @@
+// Definitions of train/replicas.hpp.
+#pragma once
+#include <algorithm>
+#include <cstring>
+
+#include "tandem/core/scope.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/train/replicas.hpp"
+
+namespace TANDEM_NS::train::detail {
+
+TANDEM_INLINE bool Replicas::any(bool condition) const {
+  return replication_ ? TANDEM_VIRTUAL(*replication_, Replication::any)(condition) : condition;
+}
+TANDEM_INLINE void Replicas::begin_step(i64 step) const {
+  if (replication_) TANDEM_VIRTUAL(*replication_, Replication::begin_step)(step);
+}
+// A text of the first process. Its length travels first.
+TANDEM_INLINE std::string Replicas::shared(const std::string& text) const {
+  const auto initial = [&](const Tensor& x) { return TANDEM_VIRTUAL(*replication_, Replication::initial)(x); };
+  const i64 n = initial(constant(static_cast<i64>(text.size()))).item<i64>();
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(n));
+  if (is_first()) std::copy(text.begin(), text.end(), bytes.begin());
+  bytes = initial(constant(bytes)).to_vector<std::uint8_t>();
+  return {bytes.begin(), bytes.end()};
+}
+TANDEM_INLINE bool Replicas::share(bool restored, RunPlace& place, History& history,
+                                   const std::vector<CheckpointItem>& items) const {
+  if (!are_several()) return restored;
+  const DeviceScope host(Device{});
+  const std::vector<i64> own{restored,      place.epoch,      place.step,      place.step_in_epoch,
+                             place.stopped, place.data.epoch, place.data.index};
+  const std::vector<i64> n = TANDEM_VIRTUAL(*replication_, Replication::initial)(constant(own)).to_vector<i64>();
+  if (n[0] == 0) return false;
+  place = {n[1], n[2], n[3], n[4] != 0, {n[5], n[6]}};
+  const std::string reason = shared(history.stop_reason);
+  history = History::parse(shared(history.to_text()));
+  history.stop_reason = reason;
+  for (const CheckpointItem& item : items)
+    for (const Module::Named& v : item.variables())
+      v.variable.set_untracked(TANDEM_VIRTUAL(*replication_, Replication::initial)(v.variable.value_untracked()));
+  return true;
+}
+TANDEM_INLINE void Replicas::add_up(const std::vector<CheckpointItem>& items) const {
+  if (!are_several()) return;
+  for (const CheckpointItem& item : items)
+    for (const Module::Named& v : item.variables())
+      v.variable.set_untracked(TANDEM_VIRTUAL(*replication_, Replication::sum)(v.variable.value_untracked()));
+}
+
+}  // namespace TANDEM_NS::train::detail
