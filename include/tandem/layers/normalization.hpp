@@ -14,6 +14,9 @@ struct BatchNormalizationOptions {
   double epsilon = 0.001;  ///< added to the variance
   bool center = true;      ///< add beta
   bool scale = true;       ///< multiply by gamma
+  /// Whether mean and variance in training are those of the batches of all processes that train together, in a
+  /// strategy's scope (distribute/strategy.hpp). Not with a mask.
+  bool synchronized = false;
   Initializer beta_initializer = initializers::Zeros();
   Initializer gamma_initializer = initializers::Ones();
   Initializer moving_mean_initializer = initializers::Zeros();
@@ -59,6 +62,7 @@ class TANDEM_API BatchNormalization : public Layer {
   Weights weights_for(const Tensor& x) const;
   void check_channels(const Tensor& x, const Tensor& mean) const;
   Result by_batch(const Tensor& x, const Tensors& weights) const;
+  Result by_replicas(const Tensor& x, const Tensors& weights) const;
   Result by_masked(const Tensor& x, const Tensor& mask, const Tensors& weights) const;
   Tensor by_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensors& weights) const;
   void move_averages(const Result& batch, const Tensor& is_counted) const;

@@ -1,5 +1,6 @@
 // Definitions of layers/normalization.hpp.
 #pragma once
+#include "tandem/core/replication.hpp"
 #include "tandem/layers/normalization.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/half.hpp"
@@ -71,6 +72,21 @@ TANDEM_INLINE BatchNormalization::Result BatchNormalization::by_batch(const Tens
   Tensors out = apply(fused_batch_norm_op, in, BatchNormAttrs{channel_axis(x), options_.epsilon});
   return {std::move(out[0]), std::move(out[1]), std::move(out[2])};
 }
+// Of the batches of all replicas, of which some may be empty.
+TANDEM_INLINE BatchNormalization::Result BatchNormalization::by_replicas(const Tensor& x, const Tensors& w) const {
+  Replication& replicas = *tandem::detail::replication;
+  const auto sum = [&](const Tensor& t) { return TANDEM_VIRTUAL(replicas, Replication::sum)(t); };
+  const int axis = channel_axis(x);
+  Axes others = Axes::none();
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != axis) others.push(i);
+  const Tensor wide = tandem::detail::widened(x);
+  const Tensor count = sum(tandem::detail::size_over(x, others, wide.dtype()));
+  const Tensor mean = sum(reduce_sum(wide, {.axis = others})) / count;
+  const Tensor distance = wide - tandem::detail::along_axes(mean, 1u << axis, x);
+  const Tensor variance = sum(reduce_sum(square(distance), {.axis = others})) / count;
+  return {by_statistics(x, mean, variance, w), mean, variance};
+}
 // What the mask leaves out is replaced by 0 before anything is computed: it may be NaN.
 TANDEM_INLINE BatchNormalization::Result BatchNormalization::by_masked(const Tensor& x, const Tensor& mask,
                                                                        const Tensors& w) const {
@@ -111,16 +127,20 @@ TANDEM_INLINE void BatchNormalization::move_averages(const Result& batch, const 
 TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& x, const CallOptions& call) const {
   const InCall here(*this);
   const bool training = call.is_training() && !is_frozen();
+  const Replication* const replicas = tandem::detail::replication;
+  const bool is_synchronized = options_.synchronized && replicas && TANDEM_VIRTUAL(*replicas, Replication::size)() > 1;
   if (!training && call.may_be_forgotten() && !is_frozen()) detail::warn_inference();
   Result r;
   run_with_weights([&] { return weights_for(x); },
                    [&](const Tensors& w) {
                      const Tensor &mean = w[first_average()], &variance = w[first_average() + 1];
                      check_channels(x, mean);
-                     r = training ? by_batch(x, w) : Result{by_statistics(x, mean, variance, w), {}, {}};
+                     if (!training) r = {by_statistics(x, mean, variance, w), {}, {}};
+                     else r = is_synchronized ? by_replicas(x, w) : by_batch(x, w);
                      return r.y;
                    });
   if (!training) return r.y;
+  if (is_synchronized) return move_averages(r, {}), r.y;
   const bool is_known = x.shape().is_fully_defined();
   if (is_known && x.size() == 0) return r.y;  // an empty batch has no statistics
   move_averages(r, is_known ? Tensor() : tandem::detail::size_over(x, Axes(), DType::float32) > 0);
