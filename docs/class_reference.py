@@ -33,6 +33,8 @@ PAGES = {
                 [f"serving/{name}.hpp" for name in ("server", "options", "engine", "request", "core", "rest", "config_file", "status")]),
     "training": ("Training", "Trainer, callbacks, checkpoints: `<tandem/train.hpp>`, the component `tandem::train`.",
                  ["train/*.hpp"]),
+    "distribution": ("Distributed training, reference", "Several processes: `<tandem/distribute.hpp>`, the component "
+                     "`tandem::distribute`.", [f"distribute/{name}.hpp" for name in ("strategy", "communicator", "sim_cluster", "transport")]),
     "summaries": ("Summaries", "Event files for TensorBoard: `<tandem/summary.hpp>`, the component `tandem::summary`.",
                   ["summary/file_writer.hpp", "summary/functions.hpp", "summary/hparams.hpp", "summary/event.hpp", "summary/reader.hpp",
                    "summary/plugin_data.hpp", "summary/tensor_board.hpp", "summary/report.hpp", "summary/report_server.hpp"]),
@@ -40,7 +42,7 @@ PAGES = {
               [f"plot/{name}.hpp" for name in ("figure", "values", "lines", "scatter", "bars", "heat_map", "images", "graph",
                                                "plot_model", "report")]),
 }
-DOCUMENTED = ("layers", "losses", "metrics", "optim", "data", "io", "train", "saved_model", "serving", "summary", "plot", "core", "module", "autodiff", "graph")
+DOCUMENTED = ("layers", "losses", "metrics", "optim", "data", "io", "train", "saved_model", "serving", "distribute", "summary", "plot", "core", "module", "autodiff", "graph")
 CLASS = re.compile(r"(?:class|struct)(?: TANDEM_API)?(?: \[\[nodiscard\]\])? (\w+)(?: final)?(?: :.*)? \{")
 SKIPPED = re.compile(r"^(friend|using|static constexpr|TANDEM_|virtual ~|~|static_assert)|= (delete|default);|\boperator=\(")
 

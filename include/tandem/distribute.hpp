@@ -4,16 +4,20 @@
 #include "tandem/distribute/collectives.hpp"
 #include "tandem/distribute/communicator.hpp"
 #include "tandem/distribute/sim_cluster.hpp"
+#include "tandem/distribute/strategy.hpp"
 #include "tandem/distribute/transport.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
-#include "tandem/data.hpp"
+#include "tandem/distribute/bucket_ops.inl"
 #include "tandem/distribute/collectives.inl"
 #include "tandem/distribute/combine.inl"
 #include "tandem/distribute/communicator.inl"
 #include "tandem/distribute/launch.inl"
+#include "tandem/distribute/reduce_gradients.inl"
 #include "tandem/distribute/sim_cluster.inl"
 #include "tandem/distribute/sim_exchange.inl"
 #include "tandem/distribute/sim_schedule.inl"
+#include "tandem/distribute/strategy.inl"
 #include "tandem/tandem.hpp"
+#include "tandem/train.hpp"
 #endif

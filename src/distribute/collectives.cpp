@@ -1,1 +1,2 @@
+#include "tandem/distribute/bucket_ops.inl"
 #include "tandem/distribute/collectives.inl"

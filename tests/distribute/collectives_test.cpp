@@ -6,8 +6,10 @@
 
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/distribute/sim_cluster.hpp"
+#include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 
 namespace collectives_test {
@@ -82,7 +84,7 @@ TEST_CASE("broadcast, all_gather, reduce_scatter, all_to_all") {
     wrong += differs<float>(distribute::all_to_all(constant({10 * r, 10 * r + 1, 10 * r + 2})), {r, 10 + r, 20 + r});
     // Rank r sends r rows to rank 0, one to rank 1, none to rank 2.
     const Tensor rows = fill({w.rank() + 1}, r);
-    const auto got = distribute::all_to_all(rows, constant<i64>({w.rank(), 1, 0}));
+    const auto got = distribute::all_to_all(rows, constant(std::vector<i64>{w.rank(), 1, 0}));
     wrong += differs<float>(got.rows, w.rank() == 0 ? Floats{1, 2, 2} : w.rank() == 1 ? Floats{0, 1, 2} : Floats{});
     // And back.
     wrong += differs<float>(distribute::all_to_all(got.rows, got.splits).rows, rows.to_vector<float>());
@@ -126,9 +128,9 @@ TEST_CASE("a traced function keeps its collectives, and their order") {
     std::string wrong;
     for (int i = 0; i < 3; ++i) wrong += differs<float>(f(constant({1.f, static_cast<float>(w.rank())})), {8, 12});
     int count = 0;
-    const std::string text = f.get_concrete_function(constant({1.f, 2.f})).to_string();
-    for (std::size_t at = 0; (at = text.find("all_reduce", at)) != text.npos; ++at) ++count;
-    return wrong + unless(count >= 3, text.c_str());
+    const Ref<Graph> g = optimize(f.get_concrete_function(constant({1.f, 2.f}))->graph());
+    for (const Node& n : g->nodes) count += n.op == &all_reduce_op;
+    return wrong + unless(count == 3, "not three");
   });
 }
 
@@ -170,15 +172,15 @@ TEST_CASE("ranks that call different operations are told so") {
                     ContainsSubstring("int32"));
 }
 
-TEST_CASE("wrong operands") {
+TEST_CASE("collectives: wrong operands") {
   CHECK_THROWS_WITH(distribute::all_gather(constant(1.f)), ContainsSubstring("a scalar has no rows"));
   CHECK_THROWS_WITH(distribute::all_reduce(constant({1, 2}), {.op = ReduceOp::mean}),
                     ContainsSubstring("mean is not defined for int32"));
   CHECK_THROWS_WITH(distribute::all_reduce(zeros({2}, complex64), {.op = ReduceOp::max}),
                     ContainsSubstring("max is not defined for complex64"));
   CHECK_THROWS_WITH(distribute::broadcast(zeros({2}), {.root = 1}), ContainsSubstring("root 1 of 1 ranks"));
-  CHECK_THROWS_WITH(distribute::all_to_all(zeros({2}), constant<i64>({3})), ContainsSubstring("names 3 rows, x has 2"));
-  CHECK_THROWS_AS(distribute::all_reduce(constant(Bytes("a"))), errors::OpError);
+  CHECK_THROWS_WITH(distribute::all_to_all(zeros({2}), constant(std::vector<i64>{3})), ContainsSubstring("names 3 rows, x has 2"));
+  CHECK_THROWS_AS(distribute::all_reduce(constant("a")), errors::OpError);
   SimCluster(3).run([](const Communicator&) {
     CHECK_THROWS_WITH(distribute::reduce_scatter(zeros({4})), ContainsSubstring("3 ranks do not divide the 4 rows"));
   });

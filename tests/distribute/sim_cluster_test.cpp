@@ -5,6 +5,7 @@
 
 #include "tandem/distribute/collectives.hpp"
 #include "tandem/ops/all.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 
 namespace sim_cluster_test {
@@ -125,7 +126,7 @@ TEST_CASE("a thousand interleavings give the same result") {
     });
 }
 
-TEST_CASE("wrong options") {
+TEST_CASE("SimCluster: wrong options") {
   CHECK_THROWS_AS(SimCluster(0), errors::InvalidArgumentError);
   CHECK_THROWS_AS(SimCluster(2, {.latency = -1}), errors::InvalidArgumentError);
   CHECK_THROWS_WITH(SimCluster(2, {.faults = {{.rank = 2}}}), ContainsSubstring("a fault of rank 2"));

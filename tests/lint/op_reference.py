@@ -42,6 +42,7 @@ FAMILIES = [
                                        "boxes", "glimpse", "text", "mix", "measure")]),
     ("strings", "Strings and tables",
      [f"strings/{name}.hpp" for name in ("text", "regex", "numbers", "unicode", "lookup", "vocabulary", "codec", "csv")]),
+    ("collectives", "Collectives", ["distribute/collectives.hpp"]),
     ("control_flow", "Control flow", [f"graph/control/{name}.hpp" for name in ("control", "while_loop", "scan", "beam_search")]),
     ("gradients", "Gradients and tests", ["autodiff/recompute.hpp", "autodiff/check.hpp", "core/determinism.hpp"]),
 ]

@@ -28,7 +28,7 @@ void scatter_calls(Numbers& n) {
 }
 void exchange_calls(Numbers& n) {
   distribute::all_to_all(n.reals({2, 3}));
-  distribute::all_to_all(n.reals({3}), constant<i64>({3}));
+  distribute::all_to_all(n.reals({3}), constant(std::vector<i64>{3}));
 }
 
 }  // namespace

@@ -281,7 +281,7 @@ constexpr OpDef collective_row(const char* name, Specs (*infer)(const InferCall&
           .gradient = gradient,
           .dtypes = moved,
           .saves = Saves::nothing,
-          .flags = {.stateful = true, .takes_half = kernels_take_half},
+          .flags = {.stateful = true, .takes_half = kernels_take_half, .collective = true},
           .attrs = &tandem::detail::attr_type<CollectiveAttrs>};
 }
 constexpr OpDef rows_row(const char* name, const char* inputs, Specs (*infer)(const InferCall&), KernelFn kernel,

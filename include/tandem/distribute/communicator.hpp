@@ -11,8 +11,9 @@
 namespace TANDEM_NS::distribute {
 
 namespace impl {
+struct Bucket;
 struct Groups;
-}
+}  // namespace impl
 
 enum class Backend : std::uint8_t {
   automatic,  ///< mpi if mpirun, srun or another launcher of MPI has started the process, otherwise gloo
@@ -119,6 +120,7 @@ struct TANDEM_API Groups {
   /// The group of that name, as ops look it up.
   ///   throws  errors::FailedPreconditionError if this rank has none
   static Communicator find(const char* op, const std::string& name);
+  static Bucket& bucket(const Communicator& group, i64 number);
 };
 
 /// Makes a simulated rank's groups those of this thread.

@@ -2,8 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <array>
-#include <cinttypes>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -11,8 +9,10 @@
 #include <vector>
 
 #include "tandem/base/error.hpp"
+#include "tandem/distribute/bucket.hpp"
 #include "tandem/distribute/communicator.hpp"
 #include "tandem/distribute/lone.hpp"
+#include "tandem/distribute/texts.hpp"
 
 namespace TANDEM_NS::distribute {
 
@@ -46,6 +46,7 @@ struct Communicator::State final : Opaque {
   i64 step = -1, operations = 0, splits = 0;
   bool checks_all = false;
   std::string failure;  // why the group is dead; empty: it is not
+  std::map<i64, impl::Bucket> buckets;
 
   void check(const Collective& call, const char* op, const std::string& label);
   void find_nodes();
@@ -62,35 +63,10 @@ TANDEM_INLINE void Running::Delete::operator()(Call* c) const { delete c; }
 
 namespace impl {
 
-inline std::string seconds_text(double s) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.3g s", s);
-  return text.data();
-}
-inline std::string bytes_text(i64 n) {
-  std::array<char, 32> text;
-  const auto x = static_cast<double>(n);
-  if (n < 10'000) std::snprintf(text.data(), text.size(), "%" PRId64 " bytes", n);
-  else if (n < 1'000'000) std::snprintf(text.data(), text.size(), "%.1f kB", x / 1e3);
-  else std::snprintf(text.data(), text.size(), "%.1f MB", x / 1e6);
-  return text.data();
-}
 // "all_reduce 'dense/kernel' (4.2 MB)".
 inline std::string call_text(const std::string& op, const std::string& label) {
   return label.empty() ? op : op + " " + label;
 }
-// The part of a call that must be the same in all ranks, in words.
-inline std::string common_text(const Collective& c) {
-  constexpr const char* names[] = {"barrier", "all_reduce", "broadcast", "all_gather", "reduce_scatter", "all_to_all"};
-  std::string r = names[c.kind];
-  if (c.kind == Collective::barrier) return r;
-  r += std::string(" of ") + tandem::name(c.dtype);
-  if (c.kind == Collective::all_reduce || c.kind == Collective::reduce_scatter) r += std::string(" by ") + name(c.op);
-  if (c.kind == Collective::broadcast) r += " from rank " + std::to_string(c.root);
-  if (c.kind == Collective::all_gather || c.kind == Collective::all_to_all) return r;
-  return r + ", " + std::to_string(c.count) + " elements";
-}
-
 }  // namespace impl
 
 // Compares the call with those of the other ranks, before it is made: different ones would wait for each other or
@@ -253,6 +229,8 @@ TANDEM_INLINE void Communicator::run(const Collective& call, const char* op, con
 
 namespace impl {
 
+TANDEM_INLINE Bucket& bucket_of(const Communicator& group, i64 number) { return Groups::bucket(group, number); }
+TANDEM_INLINE Bucket& Groups::bucket(const Communicator& group, i64 number) { return group.state().buckets[number]; }
 TANDEM_INLINE Communicator Groups::find(const char* op, const std::string& name) {
   if (name == "world") return Communicator::world();
   Registry& r = registry();

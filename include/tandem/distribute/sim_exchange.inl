@@ -5,24 +5,14 @@
 #include <vector>
 
 #include "tandem/distribute/sim_exchange.hpp"
+#include "tandem/distribute/texts.hpp"
 
 namespace TANDEM_NS::distribute::impl {
 
-// The operation in words, as far as ranks must agree: "all_reduce of 4 elements".
-inline std::string sim_text(const Collective& c) {
-  constexpr const char* names[] = {"barrier", "all_reduce", "broadcast", "all_gather", "reduce_scatter", "all_to_all"};
-  const bool counts = c.kind != Collective::all_gather && c.kind != Collective::all_to_all;
-  std::string r = names[c.kind];
-  if (c.kind == Collective::barrier) return r;
-  r += std::string(" of ") + tandem::name(c.dtype);
-  if (counts) r += ", " + std::to_string(c.count) + " elements";
-  if (c.kind == Collective::broadcast) r += " from rank " + std::to_string(c.root);
-  return r;
-}
 TANDEM_INLINE std::string sim_mismatch(const SimOperation& o) {
-  const std::string first = sim_text(*o.calls[0]);
+  const std::string first = common_text(*o.calls[0]);
   for (std::size_t i = 1; i < o.calls.size(); ++i)
-    if (const std::string other = sim_text(*o.calls[i]); other != first)
+    if (const std::string other = common_text(*o.calls[i]); other != first)
       return "ranks called different operations: rank 0 of the group " + first + ", rank " + std::to_string(i) + " " +
              other;
   for (std::size_t to = 0; to < o.calls.size(); ++to)

@@ -1,0 +1,41 @@
+// Sums over ranks that run while the program goes on: a bucket of tensors is begun by one op and awaited by another.
+// Part of the component tandem::distribute. For the reduction of gradients.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tandem/attrs/attrs.hpp"
+#include "tandem/core/op.hpp"
+#include "tandem/core/tensor.hpp"
+#include "tandem/distribute/communicator.hpp"
+
+namespace TANDEM_NS::distribute::impl {
+
+/// Begins the sum over all ranks of tensors of one dtype. The op copies them into a buffer of the group, so that they
+/// may be overwritten; where a graph is run, it begins as soon as they are there.
+///   number   of the bucket among those of a step: at most one with the same number runs at a time
+///   label    for errors: "bucket 3 of 7 (4.2 MB, 'dense/kernel' ..)"
+///   returns  a token for wait_bucket
+TANDEM_API Tensor start_bucket(const Communicator& group, i64 number, const std::string& label,
+                               const std::vector<Tensor>& tensors);
+/// Waits for its end.
+///   returns  the sums, of the shapes of `tensors`
+TANDEM_API std::vector<Tensor> wait_bucket(const Communicator& group, i64 number, const std::string& label,
+                                           const Tensor& token, const std::vector<Tensor>& tensors);
+
+}  // namespace TANDEM_NS::distribute::impl
+
+namespace TANDEM_NS {
+
+TANDEM_OPS(bucket_ops, start_bucket, wait_bucket)
+
+namespace rules {
+struct BucketAttrs {
+  std::string group;
+  i64 number;
+  std::string label;
+  static constexpr auto fields = field_list(field("group", &BucketAttrs::group), field("number", &BucketAttrs::number),
+                                            field("label", &BucketAttrs::label));
+};
+}  // namespace rules
+}  // namespace TANDEM_NS

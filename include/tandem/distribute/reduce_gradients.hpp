@@ -1,0 +1,16 @@
+// Gradients of several processes as one: buckets, row-sparse ones. Part of the component tandem::distribute. For the
+// definitions of strategy.hpp.
+#pragma once
+#include <vector>
+
+#include "tandem/core/indexed_slices.hpp"
+#include "tandem/core/variable.hpp"
+#include "tandem/distribute/strategy.hpp"
+
+namespace TANDEM_NS::distribute::impl {
+
+/// The sums of the gradients of all ranks (Replication::sum_gradients).
+std::vector<Gradient> reduce_gradients(const Communicator& group, const StrategyOptions& options,
+                                       const std::vector<Gradient>& gradients, const std::vector<Variable>& variables);
+
+}  // namespace TANDEM_NS::distribute::impl

@@ -1,0 +1,90 @@
+// Definitions of distribute/reduce_gradients.hpp.
+#pragma once
+#include <algorithm>
+#include <string>
+
+#include "tandem/distribute/bucket_ops.hpp"
+#include "tandem/distribute/collectives.hpp"
+#include "tandem/distribute/reduce_gradients.hpp"
+#include "tandem/distribute/texts.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/index/segment.hpp"
+#include "tandem/ops/index/unique.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
+
+namespace TANDEM_NS::distribute::impl {
+
+// Tensors that travel together, and the numbers of their gradients.
+struct PlannedBucket {
+  std::vector<Tensor> tensors;
+  std::vector<std::size_t> owners;
+  i64 bytes = 0;
+};
+
+inline i64 bytes_of(const Tensor& x) { return x.shape().known_size() * static_cast<i64>(size_of(x.dtype())); }
+
+// The gradients of the last Variables come first, since a backward pass computes them first.
+class BucketPlan {
+ public:
+  explicit BucketPlan(const StrategyOptions& options) : options_(options) {}
+
+  void add(const Tensor& x, std::size_t owner) {
+    PlannedBucket* open = nullptr;
+    for (PlannedBucket& b : buckets)
+      if (b.tensors[0].dtype() == x.dtype()) open = &b;  // the latest one
+    const i64 most = open == buckets.data() ? options_.first_bucket_bytes : options_.bucket_bytes;
+    if (!open || open->bytes + bytes_of(x) > most) open = &buckets.emplace_back();
+    open->tensors.push_back(x), open->owners.push_back(owner), open->bytes += bytes_of(x);
+  }
+  // "bucket 3 of 7 (4.2 MB, 'dense/kernel' ..)".
+  std::string label(std::size_t i, const std::vector<Variable>& variables) const {
+    const PlannedBucket& b = buckets[i];
+    std::string r =
+        "bucket " + std::to_string(i + 1) + " of " + std::to_string(buckets.size()) + " (" + bytes_text(b.bytes);
+    if (b.owners[0] < variables.size()) r += ", '" + variables[b.owners[0]].name() + "'";
+    return r + (b.owners.size() > 1 ? " .." : "") + ")";
+  }
+
+  std::vector<PlannedBucket> buckets;
+
+ private:
+  const StrategyOptions& options_;
+};
+
+// The rows of all ranks; equal ones of one rank are added up before they travel.
+inline Gradient gathered(const Communicator& group, const Gradient& g, const std::string& name) {
+  const IndexedSlices s = g.slices();
+  const Unique rows = unique(s.indices);
+  const Tensor sums = unsorted_segment_sum(s.values, rows.idx, get_shape(rows.y)[0]);
+  return IndexedSlices{all_gather(sums, {.name = name, .group = group}),
+                       all_gather(rows.y, {.name = name, .group = group}), s.like};
+}
+
+TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, const StrategyOptions& options,
+                                                     const std::vector<Gradient>& gradients,
+                                                     const std::vector<Variable>& variables) {
+  const bool compress = options.compression == Compression::bfloat16;
+  BucketPlan plan(options);
+  std::vector<Gradient> r = gradients;
+  for (std::size_t i = gradients.size(); i-- > 0;) {
+    const Gradient& g = gradients[i];
+    if (!g.is_set() || g.is_sparse()) continue;
+    const bool narrow = compress && i < variables.size() && g.dense().dtype() == DType::float32;
+    plan.add(narrow ? cast(g.dense(), DType::bfloat16) : g.dense(), i);
+  }
+  std::vector<Tensor> tokens;
+  for (std::size_t b = 0; b < plan.buckets.size(); ++b)
+    tokens.push_back(start_bucket(group, static_cast<i64>(b), plan.label(b, variables), plan.buckets[b].tensors));
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    if (gradients[i].is_sparse()) r[i] = gathered(group, gradients[i], variables[i].name());
+  for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
+    const PlannedBucket& bucket = plan.buckets[b];
+    const std::vector<Tensor> sums =
+        wait_bucket(group, static_cast<i64>(b), plan.label(b, variables), tokens[b], bucket.tensors);
+    for (std::size_t k = 0; k < sums.size(); ++k)
+      r[bucket.owners[k]] = cast(sums[k], gradients[bucket.owners[k]].dense().dtype());
+  }
+  return r;
+}
+
+}  // namespace TANDEM_NS::distribute::impl

@@ -1,0 +1,139 @@
+// MultiWorkerMirroredStrategy: synchronous data parallel training. Part of the component tandem::distribute.
+#pragma once
+#include <concepts>
+#include <memory>
+#include <utility>
+
+#include "tandem/core/replication.hpp"
+#include "tandem/data/dataset.hpp"
+#include "tandem/distribute/communicator.hpp"
+#include "tandem/graph/trace/tree.hpp"
+#include "tandem/module/module.hpp"
+
+namespace TANDEM_NS::distribute {
+
+enum class Compression : std::uint8_t {
+  none,
+  bfloat16  ///< float32 gradients travel with 8 bits of mantissa, and are added so: half the time on a slow network
+};
+
+struct StrategyOptions {
+  i64 bucket_bytes = 25 << 20;       ///< gradients travel together, up to so many bytes at a time
+  i64 first_bucket_bytes = 1 << 20;  ///< the first ones, so that something travels early
+  Compression compression = Compression::none;
+};
+
+/// Which part of the data a process reads: distribute_datasets_from_function.
+struct InputContext {
+  int num_input_pipelines = 1;  ///< processes
+  int input_pipeline_id = 0;    ///< this one's rank
+  int num_replicas_in_sync = 1;
+  /// The rows that this process takes of a global batch.
+  ///   throws  errors::InvalidArgumentError if the replicas do not divide it
+  TANDEM_API i64 get_per_replica_batch_size(i64 global_batch_size) const;
+};
+
+/// Trains one model on several processes, each of which has the same Variables and computes gradients of its own rows.
+/// The names are TensorFlow's.
+///
+///   const distribute::MultiWorkerMirroredStrategy strategy;  // all processes that the launcher has started
+///   const auto scope = strategy.scope();
+///   Net net;
+///   train::Trainer trainer(net, {.loss = ..., .optimizer = ...});
+///   trainer.fit(strategy.distribute_dataset(batches), {.epochs = 10});
+///
+/// In the scope:
+///   - Variables begin with the value that they have in rank 0.
+///   - Optimizer::apply_gradients first adds up the gradients of all processes. The loss of a step of one's own is
+///     therefore divided by the rows of the global batch: compute_average_loss.
+///   - train::Trainer takes means over the rows of the global batch, also where processes have different numbers of
+///     rows or none; its loss and metrics are those of all rows; rank 0 alone writes checkpoints and shows progress.
+///
+/// Gradients travel in buckets, the last layers' first, while a traced step computes those of the first layers.
+/// Row-sparse gradients are merged locally, and their rows exchanged. Every process must run the same program, with
+/// the same numbers of steps.
+class TANDEM_API MultiWorkerMirroredStrategy {
+ public:
+  ///   throws  errors::InvalidArgumentError for buckets that are not positive; what Communicator::world() raises
+  explicit MultiWorkerMirroredStrategy(StrategyOptions options = {});
+  explicit MultiWorkerMirroredStrategy(Communicator group, StrategyOptions options = {});
+  MultiWorkerMirroredStrategy(MultiWorkerMirroredStrategy&&) noexcept;
+  MultiWorkerMirroredStrategy& operator=(MultiWorkerMirroredStrategy&&) noexcept;
+  ~MultiWorkerMirroredStrategy();
+
+  /// Trains by this strategy on this thread, in the scope. The strategy must outlive it.
+  ReplicationScope scope() const { return ReplicationScope(replication()); }
+  /// Calls f in the scope.
+  template <class F, class... A>
+  auto run(F&& f, A&&... arguments) const {
+    const ReplicationScope in(replication());
+    return std::forward<F>(f)(std::forward<A>(arguments)...);
+  }
+  const Communicator& group() const;
+  int num_replicas_in_sync() const { return group().size(); }
+
+  /// The values of all processes as one: all_reduce. With an axis, first reduced along it, so that processes may have
+  /// different sizes there; the mean is then that of all elements.
+  ///   throws  errors::InvalidArgumentError for an op other than sum and mean with an axis
+  Tensor reduce(ReduceOp op, const Tensor& value) const;
+  Tensor reduce(ReduceOp op, const Tensor& value, i64 axis) const;
+  /// The values of all processes, concatenated along an axis, in which their sizes may differ.
+  Tensor gather(const Tensor& value, i64 axis = 0) const;
+  /// Gives the Variables of a module the values that they have in rank 0: weights that were made or restored outside of
+  /// the scope.
+  void broadcast(const Module& module) const;
+
+  /// This process's part of each batch: rows rank, rank + p, ... for p processes, of all tensors. So the order of rows,
+  /// and a position in it, does not depend on the number of processes. Every process reads all batches; for
+  /// input that is costly to read, see distribute_datasets_from_function.
+  ///   batches  of global batches; their tensors have rows along axis 0. A last batch may be smaller: some processes
+  ///            then have a row less, or none
+  template <class T>
+  data::Dataset<T> distribute_dataset(const data::Dataset<T>& batches) const {
+    const i64 first = group().rank(), step = group().size();
+    if (step == 1) return batches;
+    return batches.map([first, step](const auto&... parts) {
+      T batch{parts...};
+      std::vector<Tensor> rows;
+      tree::Flat flat;
+      tree::flatten(std::as_const(batch), flat);
+      for (const Tensor* t : flat.tensors) rows.push_back(own_rows(*t, first, step));
+      const Tensor* next = rows.data();
+      tree::refill(batch, next);
+      return batch;
+    });
+  }
+  /// f(InputContext) makes this process's data set: it reads only its part, by files or by Dataset::shard. All
+  /// processes must have the same number of batches in an epoch.
+  template <std::invocable<InputContext> F>
+  auto distribute_datasets_from_function(F&& f) const {
+    return std::forward<F>(f)(InputContext{group().size(), group().rank(), group().size()});
+  }
+
+ private:
+  static Tensor own_rows(const Tensor& x, i64 first, i64 step);
+  Replication* replication() const;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace TANDEM_NS::distribute
+
+namespace TANDEM_NS::nn {
+
+struct AverageLossOptions {
+  TANDEM_OP_OPTIONS;
+  Tensor sample_weight = {};  ///< of each example, broadcast to its loss
+  i64 global_batch_size = 0;  ///< 0: the examples here, times the replicas in sync
+};
+/// The sum of the losses of examples, divided by the size of the global batch: in a strategy's scope the gradients of
+/// all replicas add up to those of the mean.
+///   per_example_loss  floating, [n, ...]
+///   returns           a scalar
+///   throws            errors::InvalidArgumentError for a scalar, and for a negative global_batch_size
+///   gradient          of the ops that it is made of
+TANDEM_API Tensor compute_average_loss(const Tensor& per_example_loss, AverageLossOptions = {});
+/// Divides a penalty by the number of replicas in sync, whose gradients add up.
+TANDEM_API Tensor scale_regularization_loss(const Tensor& penalty, OpOptions = {});
+
+}  // namespace TANDEM_NS::nn

@@ -1,0 +1,136 @@
+// Definitions of distribute/strategy.hpp.
+#pragma once
+#include "tandem/base/error.hpp"
+#include "tandem/core/scope.hpp"
+#include "tandem/distribute/collectives.hpp"
+#include "tandem/distribute/reduce_gradients.hpp"
+#include "tandem/distribute/strategy.hpp"
+#include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/ops/shape/slice.hpp"
+#include "tandem/ops/shape/transpose.hpp"
+
+namespace TANDEM_NS::distribute {
+
+struct MultiWorkerMirroredStrategy::State final : Replication {
+  State(Communicator g, const StrategyOptions& o) : group(std::move(g)), options(o) {}
+
+  int rank() const override { return group.rank(); }
+  int size() const override { return group.size(); }
+  Tensor initial(const Tensor& value) override {
+    if (value.dtype() == DType::string || group.size() == 1) return value;
+    const tandem::detail::OutsideTrace now;
+    return tandem::distribute::broadcast(value, {.name = "initial value", .group = group});
+  }
+  std::vector<Gradient> sum_gradients(const std::vector<Gradient>& gradients,
+                                      const std::vector<Variable>& variables) override {
+    return impl::reduce_gradients(group, options, gradients, variables);
+  }
+  Tensor sum(const Tensor& x) override { return all_reduce(x, {.group = group}); }
+  bool any(bool condition) override {
+    if (group.size() == 1) return condition;
+    std::int32_t value = condition;
+    group.run({.kind = Collective::all_reduce,
+               .dtype = DType::int32,
+               .input = &value,
+               .output = &value,
+               .count = 1,
+               .op = ReduceOp::max,
+               .combine = impl::combine_fn(ReduceOp::max, DType::int32)},
+              "all_reduce", "'whether to stop'");
+    return value != 0;
+  }
+  void begin_step(i64 step) override { group.set_step(step); }
+
+  const Communicator group;
+  const StrategyOptions options;
+};
+
+TANDEM_INLINE i64 InputContext::get_per_replica_batch_size(i64 global_batch_size) const {
+  if (global_batch_size % num_replicas_in_sync != 0)
+    errors::raise<errors::InvalidArgumentError>("get_per_replica_batch_size",
+                                                std::to_string(num_replicas_in_sync) +
+                                                    " replicas do not divide a global batch of " +
+                                                    std::to_string(global_batch_size));
+  return global_batch_size / num_replicas_in_sync;
+}
+
+TANDEM_INLINE MultiWorkerMirroredStrategy::MultiWorkerMirroredStrategy(StrategyOptions options)
+    : MultiWorkerMirroredStrategy(Communicator::world(), options) {}
+TANDEM_INLINE MultiWorkerMirroredStrategy::MultiWorkerMirroredStrategy(Communicator group, StrategyOptions options)
+    : state_(std::make_unique<State>(std::move(group), options)) {
+  if (options.bucket_bytes < 1 || options.first_bucket_bytes < 1)
+    errors::raise<errors::InvalidArgumentError>("MultiWorkerMirroredStrategy", "the sizes of buckets must be positive");
+}
+TANDEM_INLINE MultiWorkerMirroredStrategy::MultiWorkerMirroredStrategy(MultiWorkerMirroredStrategy&&) noexcept =
+    default;
+TANDEM_INLINE MultiWorkerMirroredStrategy& MultiWorkerMirroredStrategy::operator=(
+    MultiWorkerMirroredStrategy&&) noexcept = default;
+TANDEM_INLINE MultiWorkerMirroredStrategy::~MultiWorkerMirroredStrategy() = default;
+
+TANDEM_INLINE const Communicator& MultiWorkerMirroredStrategy::group() const { return state_->group; }
+TANDEM_INLINE Replication* MultiWorkerMirroredStrategy::replication() const { return state_.get(); }
+
+TANDEM_INLINE Tensor MultiWorkerMirroredStrategy::reduce(ReduceOp op, const Tensor& value) const {
+  return all_reduce(value, {.op = op, .group = group()});
+}
+TANDEM_INLINE Tensor MultiWorkerMirroredStrategy::reduce(ReduceOp op, const Tensor& value, i64 axis) const {
+  if (op != ReduceOp::sum && op != ReduceOp::mean)
+    errors::raise<errors::InvalidArgumentError>("reduce", "with an axis the op is sum or mean");
+  const Tensor sum = all_reduce(reduce_sum(value, axis), {.group = group()});
+  if (op == ReduceOp::sum) return sum;
+  const int at = resolve_axis("reduce", axis, value.rank());
+  const Tensor count = shape(value, {.out_type = DType::int64})[at];
+  return sum / cast(all_reduce(count, {.group = group()}), sum.dtype());
+}
+TANDEM_INLINE Tensor MultiWorkerMirroredStrategy::gather(const Tensor& value, i64 axis) const {
+  const int at = resolve_axis("gather", axis, value.rank());
+  if (at == 0) return all_gather(value, {.group = group()});
+  std::vector<i64> order;
+  for (int i = 0; i < value.rank(); ++i) order.push_back(i == 0 ? at : i == at ? 0 : i);
+  return transpose(all_gather(transpose(value, order), {.group = group()}), order);
+}
+TANDEM_INLINE void MultiWorkerMirroredStrategy::broadcast(const Module& module) const {
+  const tandem::detail::OutsideTrace now;
+  for (const Variable& v : module.variables())
+    if (v.dtype() != DType::string)
+      v.set_untracked(tandem::distribute::broadcast(v.value_untracked(), {.name = v.name(), .group = group()}));
+}
+TANDEM_INLINE Tensor MultiWorkerMirroredStrategy::own_rows(const Tensor& x, i64 first, i64 step) {
+  if (x.rank() == 0)
+    errors::raise<errors::InvalidArgumentError>(
+        "distribute_dataset", "the tensors of a batch must have rows, but one is " + to_string(x.spec()));
+  return x(Slice(first, none, step));
+}
+
+}  // namespace TANDEM_NS::distribute
+
+namespace TANDEM_NS::nn {
+
+inline int replicas() { return tandem::detail::replication ? tandem::detail::replication->size() : 1; }
+TANDEM_INLINE Tensor compute_average_loss(const Tensor& per_example_loss, AverageLossOptions o) {
+  const tandem::detail::CallSite call(o);
+  if (per_example_loss.rank() == 0)
+    errors::raise<errors::InvalidArgumentError>("compute_average_loss",
+                                                "the losses must be those of examples, [n, ...], not a scalar");
+  if (o.global_batch_size < 0)
+    errors::raise<errors::InvalidArgumentError>(
+        "compute_average_loss",
+        "global_batch_size must not be negative, but is " + std::to_string(o.global_batch_size));
+  const Tensor losses =
+      o.sample_weight.is_set() ? per_example_loss * cast(o.sample_weight, per_example_loss.dtype()) : per_example_loss;
+  const Tensor sum = reduce_sum(losses);
+  if (o.global_batch_size > 0) return sum / static_cast<double>(o.global_batch_size);
+  return sum / (cast(shape(per_example_loss)[0], sum.dtype()) * replicas());
+}
+TANDEM_INLINE Tensor scale_regularization_loss(const Tensor& penalty, OpOptions o) {
+  const tandem::detail::CallSite call(o);
+  return penalty / replicas();
+}
+
+}  // namespace TANDEM_NS::nn
