@@ -27,7 +27,7 @@ class EarlyStart {
   // Whether the node may go along with the op that alone uses its result.
   bool goes_along(std::size_t i) const {
     const Node& n = graph_.nodes[i];
-    return n.op->flags.pointwise && n.outputs == 1 && analysis_.has_one_use(n.first_out) && !has_effects(n);
+    return (n.op->loop || n.op->flags.alias) && n.outputs == 1 && analysis_.has_one_use(n.first_out) && !has_effects(n);
   }
   // The position behind which the inputs of node i are there, if the nodes that go along are moved.
   TANDEM_LAZY std::size_t inputs_of(std::size_t i, LeanVector<std::size_t>& along) const {
