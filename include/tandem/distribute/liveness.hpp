@@ -1,0 +1,60 @@
+// Liveness: each rank tells a store once a second that it lives and where it is, so that the others can say who is
+// missing when an operation does not end. For transports.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "tandem/base/span.hpp"
+#include "tandem/distribute/tcp_store.hpp"
+
+namespace TANDEM_NS::distribute::impl {
+
+struct LivenessOptions {
+  Endpoint store = {};
+  std::string folder = "alive/";  ///< the keys of the group begin so
+  int rank = 0, size = 1;
+  std::string node = {};          ///< the name of this machine
+  const char* keeper = "rank 0";  ///< who keeps the store
+  double timeout = 300;  ///< of the group's operations: heartbeats are at most a second and an eighth of it apart
+};
+
+/// The heartbeat of a process, from a thread of its own, and what the store knows of the others.
+class TANDEM_API Liveness {
+ public:
+  ///   throws  errors::UnavailableError if the store cannot be reached within 15 s, or the timeout if it is less
+  explicit Liveness(const LivenessOptions& options);
+  Liveness(const Liveness&) = delete;
+  Liveness& operator=(const Liveness&) = delete;
+  /// As leave().
+  ~Liveness();
+  /// Says that the process leaves the group, and ends the thread: others do not take it for dead. Takes at most half a
+  /// second if the store does not answer.
+  void leave();
+  /// Says that this rank has given up after an error: others do not take it for the cause. Takes at most half a second.
+  void give_up();
+
+  /// What the next heartbeat says: the step, and how many operations this rank has begun.
+  void report_step(i64 step);
+  void report_begun(i64 operations);
+  /// How many ranks have ended without leaving the group, as of the last heartbeat; the process that keeps the store is
+  /// one if it cannot be reached. Cheap: a load.
+  int lost() const;
+  /// What is known of ranks that are lost or silent, or behind this one although it waits long enough to be sure; empty
+  /// if nothing is. Takes at most half a second.
+  ///   ranks  of which; empty: of all
+  std::string missing(Span<const int> ranks = {}) const;
+  /// missing(), asked again until it says something, at most so many seconds: a connection may break before the store
+  /// knows why.
+  std::string missing_within(double seconds, Span<const int> ranks = {}) const;
+  /// Waits until every other rank has left or ended, at most so many seconds.
+  void wait_until_all_left(double seconds) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The name of this machine.
+TANDEM_API std::string node_name();
+
+}  // namespace TANDEM_NS::distribute::impl

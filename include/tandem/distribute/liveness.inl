@@ -1,0 +1,218 @@
+// Definitions of distribute/liveness.hpp. A heartbeat is the line "STEP BEGUN STATE NODE" under the rank's key.
+#pragma once
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "tandem/base/error.hpp"
+#include "tandem/distribute/liveness.hpp"
+#include "tandem/distribute/socket.hpp"
+#include "tandem/distribute/tcp_store_wire.hpp"
+#include "tandem/util/threads.hpp"
+
+namespace TANDEM_NS::distribute::impl {
+
+namespace liveness {
+
+/// What a rank has said last. `doing`: "works", "left", "failed".
+struct Sign {
+  i64 step = -1, begun = 0;
+  std::string doing{}, node{};
+};
+
+inline std::string line(const Sign& s) {
+  return std::to_string(s.step) + " " + std::to_string(s.begun) + " " + s.doing + " " + s.node;
+}
+inline std::optional<Sign> parse(std::string_view text) {
+  std::string_view words[3];
+  for (std::string_view& word : words) {
+    const std::size_t n = text.find(' ');
+    if (n == std::string_view::npos) return std::nullopt;
+    word = text.substr(0, n), text.remove_prefix(n + 1);
+  }
+  Sign s;
+  if (!distribute::detail::to_number(words[0], s.step) || !distribute::detail::to_number(words[1], s.begun))
+    return std::nullopt;
+  s.doing = words[2], s.node = text;
+  return s;
+}
+
+inline std::string seconds_text(double s) {
+  char at[32];
+  std::snprintf(at, sizeof at, s < 9.95 ? "%.1f s" : "%.0f s", s);
+  return at;
+}
+inline std::string rank_text(int rank, const std::string& node) {
+  return "rank " + std::to_string(rank) + " (node " + node + ")";
+}
+
+}  // namespace liveness
+
+struct Liveness::State {
+  LivenessOptions options;
+  double period;
+  std::string key, store_node{};
+  TcpStore store, questions;  // heartbeats; what missing() asks, with a shorter timeout
+  std::atomic<i64> step{-1}, begun{0}, last_answer{0}, begun_at{0};
+  std::atomic<int> lost{0};
+  std::atomic<bool> has_failed{false};
+  std::mutex mutex{};  // guards `ends`
+  std::condition_variable ended{};
+  bool ends = false;
+  std::thread thread{};
+
+  explicit State(const LivenessOptions& o)
+      : options(o),
+        period(std::clamp(o.timeout / 8, 0.05, 1.)),
+        key(o.folder + std::to_string(o.rank)),
+        store(o.store, std::min(o.timeout, 15.)),
+        questions(o.store, std::min(o.timeout, 15.)) {
+    store.set_timeout(std::max(std::min(10., o.timeout), period));
+    questions.set_timeout(0.5);
+    beat("works");
+    store.tie(key);
+  }
+  std::string line(const char* doing) const { return liveness::line({step.load(), begun.load(), doing, options.node}); }
+  void beat(const char* doing) {
+    const std::string line = this->line(doing);
+    lost.store(static_cast<int>(store.set(key, line)), std::memory_order_relaxed);
+    last_answer.store(tandem::detail::nanoseconds_now(), std::memory_order_relaxed);
+  }
+  // Once a period, until the end or until the store is gone; a store that does not answer counts as a lost rank.
+  void run() {
+    std::unique_lock lock(mutex);
+    while (!ends) {
+      ended.wait_for(lock, std::chrono::duration<double>(period));
+      lock.unlock();
+      try {
+        beat(has_failed ? "failed" : "works");
+      } catch (const errors::UnavailableError&) {
+        lost.store(1, std::memory_order_relaxed);
+        return;
+      }
+      lock.lock();
+    }
+  }
+  // What is worth saying about one rank; empty if it is well.
+  std::string about(int rank, const TcpStore::Entry& e) const {
+    const std::optional<liveness::Sign> s = liveness::parse(e.value);
+    if (!s) return "rank " + std::to_string(rank) + " sends damaged heartbeats";
+    const std::string who = liveness::rank_text(rank, s->node);
+    const std::string at = s->step < 0 ? "" : " at step " + std::to_string(s->step);
+    const std::string seen = who + " was last seen" + at + ", " + liveness::seconds_text(e.age) + " ago";
+    if (s->doing == "failed") return {};
+    if (s->doing == "left") return who + " has left the group" + at + ", " + liveness::seconds_text(e.age) + " ago";
+    if (e.is_lost) return seen + " (its process has ended)";
+    if (e.age > 2.5 * period) return seen;
+    const i64 own = begun.load();
+    // The others' last heartbeats come after this rank began its operation: they know.
+    if (distribute::detail::seconds_since(begun_at.load()) < 1.5 * period || s->begun >= own || rank == options.rank)
+      return {};
+    return who + " is alive" + at + ", but has begun " + std::to_string(s->begun) +
+           " operations of the group, and rank " + std::to_string(options.rank) + " " + std::to_string(own);
+  }
+  std::string store_is_silent() const {
+    const double silence = distribute::detail::seconds_since(last_answer.load());
+    return std::string(options.keeper) + ", which keeps the heartbeats, was last seen " +
+           liveness::seconds_text(silence) + " ago";
+  }
+};
+
+TANDEM_INLINE Liveness::Liveness(const LivenessOptions& options) : state_(new State(options)) {
+  State* const s = state_.get();
+  s->thread = std::thread([s] { s->run(); });
+}
+TANDEM_INLINE Liveness::~Liveness() { leave(); }
+TANDEM_INLINE void Liveness::leave() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->ends) return;
+    state_->ends = true;
+  }
+  state_->ended.notify_all();
+  state_->thread.join();
+  try {
+    state_->store.set_timeout(0.5);
+    state_->beat("left");
+    state_->store.untie(state_->key);
+  } catch (const errors::UnavailableError&) {
+    // The store has gone before: there is nobody to tell.
+  }
+}
+
+TANDEM_INLINE void Liveness::report_step(i64 step) { state_->step.store(step, std::memory_order_relaxed); }
+TANDEM_INLINE void Liveness::report_begun(i64 n) {
+  state_->begun.store(n, std::memory_order_relaxed);
+  state_->begun_at.store(tandem::detail::nanoseconds_now(), std::memory_order_relaxed);
+}
+TANDEM_INLINE void Liveness::give_up() {
+  state_->has_failed.store(true);
+  try {
+    state_->questions.set(state_->key, state_->line("failed"));
+  } catch (const errors::UnavailableError&) {
+    // The store has gone before: there is nobody to tell.
+  }
+}
+TANDEM_INLINE int Liveness::lost() const { return state_->lost.load(std::memory_order_relaxed); }
+
+TANDEM_INLINE std::string Liveness::missing(Span<const int> ranks) const {
+  std::vector<TcpStore::Entry> entries;
+  try {
+    entries = state_->questions.list(state_->options.folder);
+  } catch (const errors::UnavailableError&) {
+    return state_->store_is_silent();
+  }
+  constexpr int most = 8;
+  std::string text;
+  int found = 0;
+  for (int rank = 0; rank < state_->options.size; ++rank) {
+    if (!ranks.empty() && std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) continue;
+    const std::string key = state_->options.folder + std::to_string(rank);
+    const auto entry = std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.key == key; });
+    const std::string about =
+        entry == entries.end() ? "rank " + std::to_string(rank) + " was never seen" : state_->about(rank, *entry);
+    if (!about.empty() && ++found <= most) text += (text.empty() ? "" : "; ") + about;
+  }
+  if (found > most) text += "; and " + std::to_string(found - most) + " other ranks";
+  return text;
+}
+
+TANDEM_INLINE std::string Liveness::missing_within(double seconds, Span<const int> ranks) const {
+  const i64 end = distribute::detail::moment_after(seconds);
+  for (;;) {
+    std::string text = missing(ranks);
+    if (!text.empty() || tandem::detail::nanoseconds_now() >= end) return text;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+TANDEM_INLINE void Liveness::wait_until_all_left(double seconds) const {
+  const i64 end = distribute::detail::moment_after(seconds);
+  const auto is_gone = [this](const TcpStore::Entry& e) {
+    const std::optional<liveness::Sign> s = liveness::parse(e.value);
+    return e.key == state_->key || e.is_lost || (s && s->doing != "works");
+  };
+  try {
+    while (tandem::detail::nanoseconds_now() < end) {
+      const std::vector<TcpStore::Entry> entries = state_->questions.list(state_->options.folder);
+      if (std::all_of(entries.begin(), entries.end(), is_gone)) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  } catch (const errors::UnavailableError&) {
+    // Without a store nobody can be waited for.
+  }
+}
+
+TANDEM_INLINE std::string node_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 && name[0] ? name : "localhost";
+}
+
+}  // namespace TANDEM_NS::distribute::impl

@@ -1,0 +1,250 @@
+// TcpStore and Liveness: values, sums, lists, keys of connections that have ended, servers that go or say nothing.
+#include "tandem/distribute/tcp_store.hpp"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "tandem/distribute/liveness.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+
+namespace tcp_store_test {
+
+using namespace tandem;
+using distribute::Endpoint;
+using distribute::TcpStore;
+using distribute::TcpStoreServer;
+using distribute::impl::Liveness;
+using distribute::impl::LivenessOptions;
+
+Endpoint place(const TcpStoreServer& s) { return {"127.0.0.1", s.port()}; }
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+// Asks again for five seconds at most.
+template <class F>
+bool becomes(const F& holds) {
+  for (const double end = now() + 5; now() < end; std::this_thread::sleep_for(std::chrono::milliseconds(10)))
+    if (holds()) return true;
+  return false;
+}
+
+TEST_CASE("TcpStore: values, sums and lists") {
+  const TcpStoreServer server("127.0.0.1");
+  TcpStore a(place(server), 5), b(place(server), 5);
+  CHECK_FALSE(a.find("x").has_value());
+  a.set("x", std::string("one\0two", 7));
+  CHECK(b.find("x") == std::string("one\0two", 7));
+  a.set("x", "");
+  CHECK(b.find("x") == "");
+  CHECK(b.get("x", 0) == "");
+  CHECK(a.add("n", 3) == 3);
+  CHECK(b.add("n", -5) == -2);
+  a.set("x", "text");
+  CHECK(testing::error_of([&] { a.add("x", 1); }).find("'x' is not a number") != std::string::npos);
+  const std::string large(5'000'000, 'y');
+  a.set("group/1", large), a.set("group/0", "first"), a.set("grouq", "another");
+  const auto entries = b.list("group/");
+  REQUIRE(entries.size() == 2);
+  CHECK(entries[0].key == "group/0");
+  CHECK(entries[0].value == "first");
+  CHECK(entries[1].value == large);
+  CHECK(entries[0].age < 5);
+  CHECK_FALSE(entries[0].is_lost);
+  CHECK(b.list("none/").empty());
+}
+
+TEST_CASE("TcpStore: get waits for a value, and not for ever") {
+  const TcpStoreServer server("127.0.0.1");
+  TcpStore a(place(server), 5), b(place(server), 5);
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    b.set("late", "here");
+  });
+  CHECK(a.get("late", 5) == "here");
+  later.join();
+  CHECK(testing::error_of<errors::UnavailableError>([&] { a.get("never", 0.05); }).find("'never'") !=
+        std::string::npos);
+}
+
+TEST_CASE("TcpStore: sums of many connections are all different") {
+  const TcpStoreServer server("127.0.0.1");
+  constexpr int threads = 4, each = 200;
+  std::vector<std::vector<i64>> sums(threads);
+  std::vector<std::thread> running;
+  for (auto& own : sums)
+    running.emplace_back([&] {
+      TcpStore s(place(server), 10);
+      for (int i = 0; i < each; ++i) own.push_back(s.add("n", 1));
+    });
+  for (std::thread& t : running) t.join();
+  std::set<i64> all;
+  for (const auto& own : sums) all.insert(own.begin(), own.end());
+  CHECK(all.size() == threads * each);
+  CHECK(*all.rbegin() == threads * each);
+}
+
+TEST_CASE("TcpStore: a key that is tied to a connection is lost with it") {
+  const TcpStoreServer server("127.0.0.1");
+  TcpStore a(place(server), 5);
+  {
+    TcpStore b(place(server), 5), c(place(server), 5);
+    b.set("alive/1", "b"), b.tie("alive/1");
+    c.set("alive/2", "c"), c.tie("alive/2"), c.untie("alive/2");
+  }
+  CHECK(becomes([&] { return a.list("alive/")[0].is_lost; }));
+  CHECK_FALSE(a.list("alive/")[1].is_lost);
+  CHECK(a.set("alive/0", "a") == 1);
+  CHECK(a.set("other/0", "a") == 0);
+  CHECK(a.set("alive/1", "again") == 0);
+  CHECK_FALSE(a.list("alive/1")[0].is_lost);
+}
+
+TEST_CASE("TcpStore: a server that goes") {
+  auto server = std::make_unique<TcpStoreServer>("127.0.0.1");
+  const Endpoint where = place(*server);
+  TcpStore a(where, 0.5);
+  a.set("x", "1");
+  server.reset();
+  CHECK(testing::error_of<errors::UnavailableError>([&] { a.find("x"); }).find(where.text()) != std::string::npos);
+  CHECK(testing::error_of<errors::UnavailableError>([&] { a.find("x"); }).find("not connected") != std::string::npos);
+  const double begin = now();
+  CHECK(testing::error_of<errors::UnavailableError>([&] { TcpStore(where, 0.3); }).find("cannot be reached") !=
+        std::string::npos);
+  CHECK(now() - begin < 3);
+}
+
+// A socket that listens, and never accepts.
+struct Silent {
+  int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  Endpoint where = {};
+  Silent() {
+    sockaddr_in a{};
+    a.sin_family = AF_INET, a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof a;
+    REQUIRE(::bind(fd, reinterpret_cast<sockaddr*>(&a), size) == 0);
+    REQUIRE(::listen(fd, 5) == 0);
+    REQUIRE(::getsockname(fd, reinterpret_cast<sockaddr*>(&a), &size) == 0);
+    where.port = ntohs(a.sin_port);
+  }
+  ~Silent() { ::close(fd); }
+};
+
+TEST_CASE("TcpStore: a server that says nothing") {
+  const Silent silent;
+  TcpStore a(silent.where, 0.3);
+  const double begin = now();
+  CHECK(testing::error_of<errors::UnavailableError>([&] { a.set("x", "1"); }).find("does not answer") !=
+        std::string::npos);
+  CHECK(now() - begin < 3);
+}
+
+TEST_CASE("TcpStore: the server closes a connection that sends nonsense, and serves the others") {
+  const TcpStoreServer server("127.0.0.1");
+  TcpStore good(place(server), 5);
+  for (const std::string& nonsense :
+       {std::string("GET / HTTP/1.1\r\n\r\n"), std::string("\3\0\0\0abc", 7), std::string("\xff\xff\xff\xff", 4)}) {
+    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in a{};
+    a.sin_family = AF_INET, a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    a.sin_port = htons(static_cast<std::uint16_t>(server.port()));
+    REQUIRE(::connect(fd, reinterpret_cast<sockaddr*>(&a), sizeof a) == 0);
+    REQUIRE(::send(fd, nonsense.data(), nonsense.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(nonsense.size()));
+    char byte = 0;
+    CHECK(::recv(fd, &byte, 1, 0) <= 0);
+    ::close(fd);
+  }
+  good.set("x", "1");
+  CHECK(good.find("x") == "1");
+}
+
+TEST_CASE("Endpoint: texts") {
+  CHECK(Endpoint::parse("test", "node1:29500").host == "node1");
+  CHECK(Endpoint::parse("test", "node1:29500").port == 29500);
+  CHECK(Endpoint::parse("test", "[::1]:80").host == "::1");
+  CHECK(Endpoint::parse("test", "[::1]:80").text() == "[::1]:80");
+  for (const char* const wrong : {"", "host", "host:", ":80", "host:0", "host:65536", "host:8o", "host:-1"})
+    CHECK(testing::error_of<errors::InvalidArgumentError>([&] { Endpoint::parse("test", wrong); }) != "no error");
+  CHECK(testing::error_of<errors::UnavailableError>([] { TcpStoreServer("no.such.host.invalid"); }) != "no error");
+}
+
+LivenessOptions member(const TcpStoreServer& server, int rank, double timeout = 1) {
+  LivenessOptions o{.store = place(server), .rank = rank, .size = 3, .node = "node" + std::to_string(rank)};
+  o.timeout = timeout;
+  return o;
+}
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_CASE("Liveness: who is behind, who has left, who was never there") {
+  const TcpStoreServer server("127.0.0.1");
+  Liveness a(member(server, 0));
+  CHECK(has(a.missing(), "rank 1 was never seen; rank 2 was never seen"));
+  auto b = std::make_unique<Liveness>(member(server, 1)), c = std::make_unique<Liveness>(member(server, 2));
+  CHECK(becomes([&] { return a.missing().empty(); }));
+  a.report_begun(5), b->report_begun(5), c->report_begun(4), c->report_step(136);
+  CHECK(becomes(
+      [&] { return has(a.missing(), "rank 2 (node node2) is alive at step 136, but has begun 4 operations"); }));
+  CHECK(becomes([&] { return !has(a.missing(), "rank 1"); }));
+  CHECK(a.missing(std::vector<int>{0, 1}).empty());
+  c.reset();
+  CHECK(has(a.missing(), "rank 2 (node node2) has left the group at step 136"));
+  CHECK(becomes([&] { return a.lost() == 0; }));
+  b->leave();
+  const double begin = now();
+  a.wait_until_all_left(5);
+  CHECK(now() - begin < 4);
+}
+
+TEST_CASE("Liveness: a process that dies") {
+  const TcpStoreServer server("127.0.0.1");
+  Liveness a(member(server, 0));
+  Liveness b(member(server, 1));
+  {
+    TcpStore dies(place(server), 5);
+    dies.set("alive/2", "7 1 works node2");
+    dies.tie("alive/2");
+  }
+  CHECK(becomes([&] { return a.lost() == 1 && b.lost() == 1; }));
+  CHECK(has(a.missing_within(1), "rank 2 (node node2) was last seen at step 7, "));
+  CHECK(has(a.missing(), "(its process has ended)"));
+}
+
+TEST_CASE("Liveness: who gives up after an error is not missing") {
+  const TcpStoreServer server("127.0.0.1");
+  Liveness a(member(server, 0)), c(member(server, 2));
+  {
+    TcpStore dies(place(server), 5);
+    dies.set("alive/1", "7 1 works node1");
+    dies.tie("alive/1");
+  }
+  CHECK(becomes([&] { return has(a.missing(), "rank 1"); }));
+  c.give_up();
+  CHECK_FALSE(has(a.missing(), "rank 2"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // heartbeats do not take it back
+  CHECK_FALSE(has(a.missing(), "rank 2"));
+  a.wait_until_all_left(5);
+}
+
+TEST_CASE("Liveness: a process that is stopped is silent") {
+  const TcpStoreServer server("127.0.0.1");
+  Liveness a(member(server, 0, 0.4)), b(member(server, 1, 0.4));
+  TcpStore stopped(place(server), 5);
+  stopped.set("alive/2", "8 0 works node2");
+  CHECK(becomes([&] { return has(a.missing(), "rank 2 (node node2) was last seen at step 8, "); }));
+  CHECK_FALSE(has(a.missing(), "rank 1"));
+}
+
+TEST_CASE("Liveness: the store goes") {
+  auto server = std::make_unique<TcpStoreServer>("127.0.0.1");
+  Liveness a(member(*server, 0));
+  server.reset();
+  CHECK(becomes([&] { return a.lost() == 1; }));
+  CHECK(has(a.missing(), "rank 0, which keeps the heartbeats, was last seen 0."));
+}
+
+}  // namespace tcp_store_test
