@@ -50,6 +50,7 @@ struct Communicator::State final : Opaque {
 
   void check(const Collective& call, const char* op, const std::string& label);
   void find_nodes();
+  void wait(Pending& pending, double seconds, const char* op, const std::string& what);
   [[noreturn]] void fail(const char* op, const std::string& what);
 };
 
@@ -85,7 +86,7 @@ TANDEM_INLINE void Communicator::State::check(const Collective& call, const char
                           .output = all.data(),
                           .count = static_cast<i64>(own.size()),
                           .receive = each};
-  if (const auto p = transport->start(gather); !p->wait(timeout)) fail(op, impl::call_text(op, label));
+  wait(*transport->start(gather), timeout, op, impl::call_text(op, label));
   const auto label_of = [&](std::size_t rank) {
     const char* const first = all[rank].data();
     const std::string l(first + std::strlen(first) + 1);  // the last character is a zero, so is one before
@@ -100,6 +101,19 @@ TANDEM_INLINE void Communicator::State::check(const Collective& call, const char
                                                            " of group '" + name +
                                                            "': all ranks must run the same program)");
   }
+}
+// Waits for an operation of the transport; the group is dead if that fails.
+TANDEM_INLINE void Communicator::State::wait(Pending& pending, double seconds, const char* op,
+                                             const std::string& what) {
+  bool ended = false;
+  try {
+    ended = pending.wait(seconds);
+  } catch (const errors::UnavailableError& e) {
+    failure = what + (step >= 0 ? " at step " + std::to_string(step) : std::string()) + ": " + e.message();
+    transport->abort();
+    errors::raise<errors::UnavailableError>(op, failure);
+  }
+  if (!ended) fail(op, what);
 }
 TANDEM_INLINE void Communicator::State::fail(const char* op, const std::string& what) {
   failure = what + ": no answer within " + impl::seconds_text(timeout);
@@ -122,7 +136,7 @@ TANDEM_INLINE void Communicator::State::find_nodes() {
                           .output = all.data(),
                           .count = static_cast<i64>(own.size()),
                           .receive = each};
-  if (const auto p = transport->start(gather); !p->wait(timeout)) fail("Communicator", "meeting the other ranks");
+  wait(*transport->start(gather), timeout, "Communicator", "meeting the other ranks");
   std::vector<impl::Fingerprint> distinct;
   local_size = 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -213,15 +227,7 @@ TANDEM_INLINE void Running::wait() {
   auto& s = static_cast<Communicator::State&>(*call->group);
   const std::string what = impl::call_text(call->op, call->label);
   if (!s.failure.empty()) errors::raise<errors::UnavailableError>(call->op.c_str(), what + ": " + s.failure);
-  bool ended = false;
-  try {
-    ended = call->pending->wait(std::max(0.0, s.timeout - (s.transport->now() - call->since)));
-  } catch (const errors::UnavailableError& e) {
-    s.failure = what + ": " + e.message();
-    s.transport->abort();
-    errors::raise<errors::UnavailableError>(call->op.c_str(), s.failure);
-  }
-  if (!ended) s.fail(call->op.c_str(), what);
+  s.wait(*call->pending, std::max(0.0, s.timeout - (s.transport->now() - call->since)), call->op.c_str(), what);
 }
 TANDEM_INLINE void Communicator::run(const Collective& call, const char* op, const std::string& label) const {
   start(call, op, label).wait();
