@@ -10,8 +10,8 @@
 namespace TANDEM_NS::config {
 
 /// Sets the number of threads, including the calling one, that one operation may use.
-///   threads   1: everything runs on the caller's thread; 0: as many as the process's affinity mask allows (the
-///             default)
+///   threads   1: everything runs on the caller's thread; 0 (the default): as many as the environment variable
+///             TANDEM_NUM_THREADS says, or else as the process's affinity mask allows
 ///   throws    errors::InvalidArgumentError if threads is negative or above 1024
 /// May be called at any time from any thread; work in progress keeps the number it started with.
 TANDEM_API void set_intra_op_parallelism_threads(int threads);

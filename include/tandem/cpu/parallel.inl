@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -243,7 +244,17 @@ struct Shared {
 TANDEM_INLINE constinit TANDEM_API Shared shared{};
 TANDEM_INLINE constinit TANDEM_API std::atomic<int> inter_op_threads{1};
 
+// TANDEM_NUM_THREADS, where it is a number in range; 0 otherwise.
+inline int threads_from_environment() {
+  const char* const text = std::getenv("TANDEM_NUM_THREADS");
+  if (!text) return 0;
+  char* end = nullptr;
+  const long n = std::strtol(text, &end, 10);
+  return *end == '\0' && n >= 1 && n <= max_threads ? static_cast<int>(n) : 0;
+}
+
 inline int default_threads() {
+  if (const int n = threads_from_environment()) return n;
   cpu_set_t set;
   CPU_ZERO(&set);
   const int allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
