@@ -1,0 +1,136 @@
+#include "examples/tandem_run/group.hpp"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+namespace launcher {
+
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+int cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
+}
+
+void say(const std::string& text) { write_all(2, "tandem_run: " + text + "\n"); }
+
+}  // namespace
+
+Start Group::start_of(int local, int port) const {
+  const int rank = options_.rank_of(local);
+  Start s{.rank = rank, .command = options_.command, .is_plain = rank == 0 && options_.rank_0_plain};
+  s.signals_before = signals_.before();
+  s.environment = {{"RANK", std::to_string(rank)},
+                   {"WORLD_SIZE", std::to_string(options_.world_size())},
+                   {"LOCAL_RANK", std::to_string(local)},
+                   {"LOCAL_WORLD_SIZE", std::to_string(options_.processes)},
+                   {"GROUP_RANK", std::to_string(options_.node)},
+                   {"MASTER_ADDR", nodes_.store().host},
+                   {"MASTER_PORT", std::to_string(port)},
+                   {"TANDEM_STORE", nodes_.store().text()},
+                   {"TANDEM_RESTART_COUNT", std::to_string(attempt_)}};
+  if (!std::getenv("TANDEM_NUM_THREADS"))
+    s.environment.emplace_back("TANDEM_NUM_THREADS", std::to_string(std::max(1, cores() / options_.processes)));
+  return s;
+}
+
+Group::Group(const Options& options, Nodes& nodes, Signals& signals, int attempt, int port)
+    : options_(options), nodes_(nodes), signals_(signals), attempt_(attempt) {
+  for (int i = 0; i < options_.processes; ++i) processes_.push_back(std::make_unique<Process>(start_of(i, port)));
+}
+
+Outcome Group::run() {
+  while (!is_over()) {
+    wait_for_events();
+    take_signals();
+    reap();
+    pass_output();
+    look_at_nodes();
+    kill_late_ones();
+  }
+  return outcome_;
+}
+
+bool Group::is_over() {
+  for (const auto& p : processes_)
+    if (p->runs()) return false;
+  if (has_failed_ || outcome_.was_interrupted) return true;
+  if (!has_succeeded_) nodes_.report_success(attempt_), has_succeeded_ = true;
+  return nodes_.all_succeeded(attempt_);
+}
+
+void Group::wait_for_events() {
+  std::vector<pollfd> polled{{signals_.descriptor(), POLLIN, 0}};
+  for (const auto& p : processes_)
+    for (const int fd : p->outputs()) polled.push_back({fd, POLLIN, 0});
+  ::poll(polled.data(), static_cast<nfds_t>(polled.size()), 100);
+}
+
+void Group::take_signals() {
+  for (int signal = 0; (signal = signals_.take()) != 0;) {
+    if (signal == SIGCHLD) continue;
+    for (const auto& p : processes_)
+      if (p->runs()) p->send(signal);
+    if (signal == SIGUSR1) continue;
+    if (outcome_.was_interrupted) kill_at_ = now();  // the second one
+    outcome_.was_interrupted = true;
+    if (!kill_at_) kill_at_ = now() + options_.grace;
+  }
+}
+
+void Group::reap() {
+  for (const auto& p : processes_)
+    if (p->has_ended() && p->end()->is_failure() && !has_failed_)
+      fail({p->end()->status, p->name() + " " + p->end()->text()}, true);
+}
+
+void Group::fail(const Failure& failure, bool is_ours) {
+  has_failed_ = true;
+  outcome_.status = failure.status;
+  say(failure.text + (outcome_.was_interrupted ? "" : "; stopping the others"));
+  if (is_ours) {
+    try {
+      nodes_.report(attempt_, {failure.status, failure.text + " on node " + std::to_string(options_.node)});
+    } catch (const tandem::errors::UnavailableError& e) {
+      say("the other nodes cannot be told: " + e.message());
+    }
+  }
+  stop();
+}
+
+void Group::stop() {
+  for (const auto& p : processes_) p->send(SIGTERM);
+  if (!kill_at_) kill_at_ = now() + options_.grace;
+}
+
+void Group::kill_late_ones() {
+  if (!kill_at_ || now() < *kill_at_) return;
+  for (const auto& p : processes_) {
+    if (!p->runs()) continue;
+    say(p->name() + " has not ended in time; killing it");
+    p->send(SIGKILL);
+  }
+  kill_at_ = now() + 1e9;
+}
+
+void Group::pass_output() {
+  for (const auto& p : processes_) can_write_ = p->pass_output() && can_write_;
+  if (!can_write_ && !has_failed_) fail({1, "the output could not be written"}, true);
+}
+
+void Group::look_at_nodes() {
+  if (has_failed_ || now() < next_look_) return;
+  next_look_ = now() + 0.2;
+  if (const std::optional<Failure> f = nodes_.failure(attempt_)) fail(*f, false);
+}
+
+}  // namespace launcher

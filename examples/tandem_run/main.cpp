@@ -1,0 +1,93 @@
+// Starts the processes of a distributed training, watches them, and starts them again when one dies.
+//   tandem_run -n 4 --max-restarts 3 -- ./train --data corpus.txt
+//   tandem_run -n 8 --nodes 2 --node-rank 0 --rendezvous node0:29500 -- ./train    (and --node-rank 1 on the other one)
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "examples/support/arguments.hpp"
+#include "examples/support/program.hpp"
+#include "examples/tandem_run/group.hpp"
+#include "examples/tandem_run/nodes.hpp"
+#include "examples/tandem_run/options.hpp"
+#include "examples/tandem_run/signals.hpp"
+
+namespace {
+
+using launcher::Options;
+
+void add_options(CLI::App& app, Options& o) {
+  app.add_option("-n,--processes", o.processes, "processes on this machine")
+      ->check(arguments::whole_number(1))
+      ->capture_default_str();
+  app.add_option("--max-restarts", o.max_restarts, "how often all are started again after one has failed")
+      ->check(arguments::whole_number(0))
+      ->capture_default_str();
+  app.add_option("--nnodes", o.nodes, "machines, with a tandem_run each")
+      ->check(arguments::whole_number(1))
+      ->capture_default_str();
+  app.add_option("--node-rank", o.node, "the number of this one, from 0")
+      ->check(arguments::whole_number(0))
+      ->capture_default_str();
+  app.add_option("--rendezvous", o.rendezvous,
+                 "where they meet: HOST:PORT of node 0, or a folder that all can write to");
+  app.add_option("--timeout", o.timeout, "seconds that machines wait for each other at a start")
+      ->check(arguments::positive_number())
+      ->capture_default_str();
+  app.add_option("--grace", o.grace, "seconds from SIGTERM to SIGKILL")
+      ->check(arguments::positive_number())
+      ->capture_default_str();
+  app.add_flag("--rank-0-plain", o.rank_0_plain, "no rank before the lines of rank 0");
+  app.prefix_command();
+  app.footer(
+      "The command and its arguments come last, behind --. Each process gets RANK, WORLD_SIZE, LOCAL_RANK, "
+      "LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, TANDEM_STORE, TANDEM_RESTART_COUNT and TANDEM_NUM_THREADS. "
+      "SIGINT, SIGTERM, SIGHUP and SIGUSR1 are passed on.");
+}
+
+// The command behind the options, and what is wrong with both together.
+void complete(CLI::App& app, Options& o) {
+  o.command = app.remaining();
+  if (!o.command.empty() && o.command[0] == "--") o.command.erase(o.command.begin());
+  else if (!o.command.empty() && o.command[0].starts_with('-')) throw CLI::ExtrasError({o.command[0]});
+  if (o.command.empty()) throw CLI::RequiredError("a command behind --");
+  if (o.node >= o.nodes)
+    throw CLI::ValidationError("--node-rank", fmt::format("{} is not less than --nnodes {}", o.node, o.nodes));
+  if (o.nodes > 1 && o.rendezvous.empty()) throw CLI::RequiredError("--rendezvous, with --nnodes,");
+}
+
+struct Interrupted {
+  int signal;
+};
+
+int launch(const Options& o) {
+  launcher::Signals signals;
+  launcher::Nodes nodes(o, [&] {
+    const int signal = signals.take();
+    if (signal && signal != SIGCHLD && signal != SIGUSR1) throw Interrupted{signal};
+  });
+  for (int attempt = 0;; ++attempt) {
+    const int port = nodes.meet(attempt);
+    const launcher::Outcome outcome = launcher::Group(o, nodes, signals, attempt, port).run();
+    if (outcome.status == 0 || outcome.was_interrupted || attempt == o.max_restarts) {
+      nodes.leave();
+      return outcome.status;
+    }
+    fmt::print(stderr, "tandem_run: restart {} of {}\n", attempt + 1, o.max_restarts);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("tandem_run: starts, watches and restarts the processes of a distributed training");
+  add_options(app, options);
+  app.callback([&] { complete(app, options); });
+  return program::run("tandem_run", app, argc, argv, [&] {
+    try {
+      return launch(options);
+    } catch (const Interrupted& e) {
+      return 128 + e.signal;
+    }
+  });
+}

@@ -1,0 +1,60 @@
+// Nodes: the instances of tandem_run on several machines, which start, restart and end their processes together.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <tandem/distribute.hpp>
+
+#include "examples/tandem_run/options.hpp"
+
+namespace launcher {
+
+/// A process that failed, on this machine or another one.
+struct Failure {
+  int status = 1;
+  std::string text = {};
+};
+
+/// The table by which they agree. Node 0 keeps it; the processes meet there, too, if they use Gloo.
+class Nodes {
+ public:
+  /// Opens the table, or connects to it.
+  ///   check   is called while others are waited for, and may throw to stop that
+  ///   throws  errors::UnavailableError if node 0 cannot be reached within the timeout, or the port is in use
+  Nodes(const Options& options, std::function<void()> check);
+  ~Nodes();
+
+  /// Waits until all machines have come to this attempt.
+  ///   returns  the port of rank 0 that is the MASTER_PORT of the processes
+  ///   throws   errors::UnavailableError if one does not come within the timeout
+  int meet(int attempt);
+  const tandem::distribute::Endpoint& store() const { return place_; }
+
+  /// Tells the others.
+  void report(int attempt, const Failure& failure);
+  void report_success(int attempt);
+  /// What has failed on another machine; one that has said nothing for ten seconds has failed. A store that is gone is
+  /// a failure of node 0.
+  std::optional<Failure> failure(int attempt);
+  /// Whether the processes of all machines have ended well.
+  bool all_succeeded(int attempt);
+  /// At the end: node 0 keeps the table until the others have read how it ended, ten seconds at most.
+  void leave();
+
+ private:
+  std::string key(int attempt, const char* what) const;
+  void find_place();
+  void wait(double seconds);
+  std::optional<Failure> silent_node();
+
+  const Options& options_;
+  std::function<void()> check_;
+  std::unique_ptr<tandem::distribute::TcpStoreServer> server_ = {};
+  std::optional<tandem::distribute::TcpStore> store_ = {};
+  tandem::distribute::Endpoint place_ = {};
+  std::string file_ = {};  // in the folder of the rendezvous, on node 0
+};
+
+}  // namespace launcher

@@ -1,0 +1,129 @@
+#!/bin/sh
+# tandem_run as a user meets it: what processes get and write, deaths, restarts, signals, several nodes.
+# Usage: tandem_run.sh PROGRAM
+set -u
+program=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/gives.sh"
+
+fail() { failures=$((failures + 1)); echo "FAILED: $*:"; cat "$folder/out"; }
+# ends STATUS ARGUMENT...: tandem_run ends with it; its output is in out.
+ends() {
+  wanted=$1
+  shift
+  "$program" "$@" >"$folder/out" 2>&1
+  status=$?
+  [ $status = "$wanted" ] || fail "status $status, not $wanted: $*"
+}
+has() { grep -q -e "$1" "$folder/out" || fail "no '$1'"; }
+has_not() { grep -q -e "$1" "$folder/out" && fail "there is '$1'"; }
+# within SECONDS COMMAND...: tries again until it succeeds.
+within() {
+  tries=$(($1 * 20))
+  shift
+  while ! "$@" 2>/dev/null; do
+    tries=$((tries - 1))
+    [ $tries -gt 0 ] || return 1
+    sleep 0.05
+  done
+}
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# What processes get, and their lines.
+ends 0 -n 3 -- sh -c 'echo "rank $RANK of $WORLD_SIZE, $LOCAL_RANK of $LOCAL_WORLD_SIZE, $MASTER_ADDR"; echo "to err" >&2'
+for rank in 0 1 2; do has "^\[$rank\] rank $rank of 3, $rank of 3, 127.0.0.1$"; done
+[ "$(grep -c '^\[.\] to err$' "$folder/out")" = 3 ] || fail 'stderr'
+"$program" -n 2 sh -c 'echo out; echo err >&2' 2>/dev/null >"$folder/out"
+has '^\[1\] out'
+has_not err
+ends 0 -n 2 --rank-0-plain -- sh -c 'echo "line of $RANK"'
+has '^line of 0$'
+has '^\[1\] line of 1$'
+ends 0 -n 2 -- sh -c 'printf "no newline $RANK"'
+has '^\[1\] no newline 1$'
+ends 0 -n 2 -- sh -c 'test "$MASTER_PORT" -gt 0 && echo "$TANDEM_STORE" | grep -q ^127.0.0.1: && test -z "${SLURM_PROCID:-}"'
+TANDEM_NUM_THREADS=7 ends 0 -n 2 -- sh -c 'test "$TANDEM_NUM_THREADS" = 7'
+cores=$(nproc)
+ends 0 -n 1 -- sh -c "test \$TANDEM_NUM_THREADS = $cores"
+ends 0 -n 1000 -- true
+SLURM_PROCID=3 OMPI_COMM_WORLD_RANK=2 ends 0 -n 2 -- sh -c 'test -z "${SLURM_PROCID:-}${OMPI_COMM_WORLD_RANK:-}"'
+# Lines of two processes do not mix, however they are written.
+ends 0 -n 2 -- sh -c 'for i in $(seq 300); do printf "a%s" $RANK; printf "b%s\n" $RANK; done'
+[ "$(grep -c '^\[0\] a0b0$' "$folder/out")" = 300 ] && [ "$(grep -c '^\[1\] a1b1$' "$folder/out")" = 300 ] || fail 'lines mix'
+
+# Deaths.
+ends 7 -n 3 -- sh -c 'test $RANK != 1 || exit 7; exec sleep 1000'
+has 'rank 1 (process [0-9]*) ended with status 7; stopping the others'
+ends 137 -n 2 -- sh -c 'test $RANK != 0 || kill -9 $$; exec sleep 1000'
+has 'rank 0 (process [0-9]*) was killed by signal 9 (Killed)'
+ends 1 -n 2 -- "$folder/none"
+has "cannot start $folder/none: No such file or directory"
+ends 4 -n 2 --grace 0.5 -- sh -c 'trap "" TERM; test $RANK != 0 || { sleep 0.5; exit 4; }; while :; do sleep 0.1; done'
+has 'rank 1 (process [0-9]*) has not ended in time; killing it'
+# Those that a process has started end with it.
+ends 3 -n 2 -- sh -c "sleep 1000 & echo \$! >>$folder/started; test \$RANK != 0 || { sleep 0.3; exit 3; }; wait"
+for pid in $(cat "$folder/started"); do within 5 sh -c "! kill -0 $pid" || fail "process $pid is left"; done
+
+# Restarts.
+ends 0 -n 2 --max-restarts 3 -- sh -c 'echo "attempt $TANDEM_RESTART_COUNT"; test $TANDEM_RESTART_COUNT = 2 || test $RANK = 0'
+has 'tandem_run: restart 2 of 3'
+has_not 'restart 3'
+has '^\[0\] attempt 2$'
+ends 5 -n 2 --max-restarts 1 -- sh -c 'echo "attempt $TANDEM_RESTART_COUNT"; test $RANK = 1 || exit 5; exec sleep 1000'
+[ "$(grep -c '^\[0\] attempt' "$folder/out")" = 2 ] || fail 'not two attempts'
+has_not 'restart 2'
+
+# Signals.
+"$program" -n 2 --max-restarts 3 -- sh -c "touch $folder/up\$RANK; exec sleep 1000" >"$folder/out" 2>&1 &
+within 10 test -e "$folder/up1" && kill -INT $!
+wait $!
+[ $? = 130 ] || fail 'SIGINT'
+has_not restart
+rm -f "$folder"/up*
+"$program" -n 2 -- sh -c "trap 'echo saved \$RANK; exit 0' USR1; touch $folder/up\$RANK; while :; do sleep 0.1; done" >"$folder/out" 2>&1 &
+within 10 test -e "$folder/up1" && kill -USR1 $!
+wait $! || fail 'SIGUSR1'
+has '^\[1\] saved 1$'
+rm -f "$folder"/up*
+"$program" -n 2 -- sh -c "echo \$\$ >$folder/up\$RANK; exec sleep 1000" >"$folder/out" 2>&1 &
+within 10 test -s "$folder/up1" && kill -KILL $!
+wait $! 2>/dev/null
+for rank in 0 1; do within 5 sh -c "! kill -0 $(cat "$folder/up$rank")" || fail "an orphan, rank $rank"; done
+
+# Two nodes, by an address and by a folder. One that fails takes the other one with it; both start again.
+for meeting in "127.0.0.1:$(free_port)" "$folder"; do
+  for node in 0 1; do
+    "$program" -n 2 --nnodes 2 --node-rank $node --rendezvous "$meeting" --max-restarts 1 -- \
+      sh -c 'echo "rank $RANK of $WORLD_SIZE at $MASTER_ADDR:$MASTER_PORT, attempt $TANDEM_RESTART_COUNT"
+             test $TANDEM_RESTART_COUNT = 1 || { test $RANK != 3 || exit 6; exec sleep 1000; }' >"$folder/out$node" 2>&1 &
+    eval "node$node=\$!"
+  done
+  wait "$node0" || { cp "$folder/out0" "$folder/out"; fail "node 0 by $meeting"; }
+  wait "$node1" || { cp "$folder/out1" "$folder/out"; fail "node 1 by $meeting"; }
+  cat "$folder/out0" "$folder/out1" >"$folder/out"
+  for rank in 0 1 2 3; do has "^\[$rank\] rank $rank of 4 at .*:[0-9]*, attempt 1$"; done
+  [ "$(sed -n 's/.* at \(.*\), attempt 1$/\1/p' "$folder/out" | sort -u | wc -l)" = 1 ] || fail 'not one master'
+  has 'rank 3 (process [0-9]*) ended with status 6 on node 1; stopping the others'
+done
+# A node that never comes, and one that dies.
+ends 1 -n 1 --nnodes 2 --node-rank 0 --rendezvous "127.0.0.1:$(free_port)" --timeout 0.5 -- true
+has '1 of 2 nodes have come within 0.5 s'
+ends 1 -n 1 --nnodes 2 --node-rank 1 --rendezvous "127.0.0.1:$(free_port)" --timeout 0.5 -- true
+has 'cannot be reached'
+
+# Wrong arguments.
+ends 2 -n 2
+has 'a command behind --'
+ends 2 -n 0 -- true
+has "'0' is not a whole number of at least 1"
+ends 2 --none -- true
+has 'not expected: --none'
+ends 2 -n 2 --nnodes 2 --node-rank 2 --rendezvous a:1 -- true
+has '2 is not less than --nnodes 2'
+ends 2 -n 2 --nnodes 2 -- true
+has 'rendezvous'
+ends 1 -n 1 --nnodes 2 --rendezvous nonsense -- true
+has "'nonsense' is not a host and a port"
+gives 'max-restarts' "$program" --help
+exit $failures
