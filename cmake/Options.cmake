@@ -35,7 +35,7 @@ foreach(name ${TANDEM_COMPONENT_NAMES})
     if(NOT library)
       string(APPEND needs " and ${header}")
     endif()
-    find_path(TANDEM_${place}_INCLUDE_DIR ${header})
+    find_path(TANDEM_${place}_INCLUDE_DIR ${header} PATH_SUFFIXES mpi)  # Debian's mpi.h is in include/<machine>/mpi
     mark_as_advanced(TANDEM_${place}_INCLUDE_DIR)
     if(library)
       find_library(TANDEM_${place}_LIBRARY ${library})

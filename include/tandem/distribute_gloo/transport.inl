@@ -1,0 +1,241 @@
+// Definitions of distribute_gloo/transport.hpp: a full mesh of Gloo's connections as a Transport.
+#pragma once
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/store.h>
+#include <gloo/transport/tcp/device.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tandem/distribute/liveness.hpp"
+#include "tandem/distribute/socket.hpp"
+#include "tandem/distribute_gloo/transport.hpp"
+#include "tandem/distribute_gloo/worker.hpp"
+
+namespace TANDEM_NS::distribute::impl {
+
+namespace gloo_backend {
+
+/// The keys of a group, as Gloo's connections exchange their addresses by them.
+class GlooStore final : public ::gloo::rendezvous::Store {
+ public:
+  GlooStore(TcpStore& store, std::string prefix, double timeout)
+      : store_(store), prefix_(std::move(prefix)), timeout_(timeout) {}
+  void set(const std::string& key, const std::vector<char>& data) override {
+    store_.set(prefix_ + key, std::string_view(data.data(), data.size()));
+  }
+  std::vector<char> get(const std::string& key) override {
+    const std::string value = store_.get(prefix_ + key, timeout_);
+    return {value.begin(), value.end()};
+  }
+  void wait(const std::vector<std::string>& keys) override {
+    for (const std::string& key : keys) store_.get(prefix_ + key, timeout_);
+  }
+  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds&) override { wait(keys); }
+
+ private:
+  TcpStore& store_;
+  const std::string prefix_;
+  const double timeout_;
+};
+
+/// What the transports of this process share.
+struct Process {
+  Process(double seconds, std::unique_ptr<TcpStoreServer> own, TcpStore connected)
+      : timeout(seconds), server(std::move(own)), store(std::move(connected)) {}
+
+  const double timeout;
+  const std::unique_ptr<TcpStoreServer> server;  // on rank 0, unless the launcher has one
+  TcpStore store;
+  std::shared_ptr<::gloo::transport::Device> device{};
+  std::unique_ptr<Liveness> liveness{};
+  std::atomic<i64> begun{0};
+
+  bool sees_a_loss() const { return liveness && liveness->lost() > 0; }
+  [[noreturn]] void raise(const std::string& what) const {
+    const std::string seen = liveness ? liveness->missing_within(0.3) : std::string();
+    errors::raise<errors::UnavailableError>("gloo", seen.empty() ? what : what + "; " + seen);
+  }
+  /// At exit(). After exit(0) the others do not take this process for dead. Its store is there until they have ended,
+  /// too, or have read what went wrong.
+  void leave(int status) {
+    if (status == 0) liveness->leave();
+    if (server) liveness->wait_until_all_left(status == 0 ? timeout : 1);
+  }
+};
+
+// An error of Gloo without the line of its source.
+inline std::string without_place(const std::string& error) {
+  const std::size_t end = error.find("] ");
+  return error.starts_with('[') && end != std::string::npos ? error.substr(end + 2) : error;
+}
+
+class GlooPending final : public Pending {
+ public:
+  GlooPending(std::shared_ptr<Process> process, std::shared_ptr<Worker> worker, std::shared_ptr<Job> job)
+      : process_(std::move(process)), worker_(std::move(worker)), job_(std::move(job)) {}
+  bool wait(double seconds) override {
+    i64 lost_since = 0;
+    const Job::State state = worker_->wait(*job_, distribute::detail::moment_after(seconds), [&] {
+      if (!process_->sees_a_loss()) return lost_since = 0, false;
+      if (lost_since == 0) lost_since = tandem::detail::nanoseconds_now();
+      return distribute::detail::seconds_since(lost_since) > 0.5;  // what it sent before may still be on its way
+    });
+    if (state == Job::done) return true;
+    if (state == Job::failed && worker_->is_aborted()) errors::raise<errors::UnavailableError>("gloo", job_->error);
+    if (state == Job::failed) process_->raise("a connection has ended: " + without_place(job_->error));
+    if (lost_since) process_->raise("the process of another rank has ended");
+    return false;
+  }
+
+ private:
+  const std::shared_ptr<Process> process_;
+  const std::shared_ptr<Worker> worker_;
+  const std::shared_ptr<Job> job_;
+};
+
+class GlooTransport final : public Transport {
+ public:
+  /// Connects `members`, ranks of the world of which this process is the one at `rank`; `name` is the group's alone.
+  GlooTransport(std::shared_ptr<Process> process, std::string name, std::vector<int> members, int rank)
+      : process_(std::move(process)), name_(std::move(name)), members_(std::move(members)) {
+    auto context = std::make_shared<::gloo::rendezvous::Context>(rank, static_cast<int>(members_.size()));
+    context->setTimeout(std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(process_->timeout * 1000))));
+    GlooStore store(process_->store, name_ + "/mesh/", process_->timeout);
+    try {
+      context->connectFullMesh(store, process_->device);
+    } catch (const ::gloo::Exception& e) {
+      errors::raise<errors::UnavailableError>("gloo", std::string("cannot connect the group: ") + e.what());
+    }
+    context_ = std::move(context);
+    worker_ = std::make_shared<Worker>(context_, process_->timeout);
+    worker_->begin();
+  }
+  ~GlooTransport() override { worker_->end(); }
+  const char* kind() const override { return "gloo"; }
+  int rank() const override { return context_->rank; }
+  int size() const override { return context_->size; }
+  std::string node() const override { return node_name(); }
+  double now() const override { return static_cast<double>(tandem::detail::nanoseconds_now()) * 1e-9; }
+  void report_step(i64 step) override {
+    if (process_->liveness) process_->liveness->report_step(step);
+  }
+  std::string last_seen() const override {
+    return process_->liveness ? process_->liveness->missing(members_) : std::string();
+  }
+  void abort() noexcept override {
+    if (!worker_->is_aborted() && process_->liveness) process_->liveness->give_up();
+    worker_->abort();
+  }
+
+  std::unique_ptr<Pending> start(const Collective& call) override {
+    if (process_->liveness) process_->liveness->report_begun(process_->begun.fetch_add(1) + 1);
+    return std::make_unique<GlooPending>(process_, worker_, worker_->add(call));
+  }
+
+  std::unique_ptr<Transport> split(int color, int key) override {
+    const i64 own[3] = {color, key, members_[static_cast<std::size_t>(rank())]};
+    std::vector<i64> all(3 * members_.size()), counts(members_.size(), 3);
+    Collective c{.kind = Collective::all_gather, .dtype = DType::int64, .input = own, .output = all.data(), .count = 3};
+    c.receive = counts;
+    if (!start(c)->wait(process_->timeout))
+      errors::raise<errors::UnavailableError>("split", "not all ranks have called it within the timeout");
+    std::vector<std::pair<i64, int>> chosen;  // key and place, which sorts them
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      if (all[3 * i] == color) chosen.emplace_back(all[3 * i + 1], static_cast<int>(i));
+    std::sort(chosen.begin(), chosen.end());
+    std::vector<int> members;
+    int at = 0;
+    for (const auto& [order, place] : chosen) {
+      if (place == rank()) at = static_cast<int>(members.size());
+      members.push_back(members_[static_cast<std::size_t>(place)]);
+    }
+    const std::string name = name_ + "/" + std::to_string(splits_++) + ":" + std::to_string(color);
+    return std::make_unique<GlooTransport>(process_, name, std::move(members), at);
+  }
+
+ private:
+  const std::shared_ptr<Process> process_;
+  const std::string name_;
+  const std::vector<int> members_;  // their ranks in the world
+  std::shared_ptr<::gloo::Context> context_;
+  std::shared_ptr<Worker> worker_;
+  int splits_ = 0;
+};
+
+inline void leave_at_exit(const std::shared_ptr<Process>& process) {
+#if defined(__GLIBC__)
+  ::on_exit(
+      [](int status, void* p) {
+        const std::unique_ptr<std::shared_ptr<Process>> held(static_cast<std::shared_ptr<Process>*>(p));
+        (*held)->leave(status);
+      },
+      new std::shared_ptr<Process>(process));
+#else
+  static_cast<void>(process);
+#endif
+}
+
+inline const char* environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value && *value ? value : nullptr;
+}
+
+// The store, and whether this process keeps it.
+inline std::pair<Endpoint, bool> store_place(const LaunchInfo& launch) {
+  if (const char* const store = environment("TANDEM_STORE")) return {Endpoint::parse("TANDEM_STORE", store), false};
+  if (launch.master_address.empty() || launch.master_port == 0)
+    errors::raise<errors::FailedPreconditionError>(
+        "gloo", "the ranks need a place to meet: MASTER_ADDR and MASTER_PORT, or TANDEM_STORE, which tandem_run sets");
+  return {{launch.master_address, launch.master_port}, launch.rank == 0};
+}
+
+inline bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+// Of the interface that leads to the store, or of TANDEM_INTERFACE.
+inline std::shared_ptr<::gloo::transport::Device> make_device(const Endpoint& store, double timeout) {
+  ::gloo::transport::tcp::attr a;
+  if (const char* const name = environment("TANDEM_INTERFACE")) {
+    a.iface = name;
+  } else if (is_loopback(store.host)) {
+    a.iface = "lo";
+  } else {
+    const distribute::detail::Socket s =
+        distribute::detail::try_connect("gloo", store.host, store.port, distribute::detail::moment_after(timeout));
+    a.hostname = distribute::detail::own_address(s);
+  }
+  try {
+    return ::gloo::transport::tcp::CreateDevice(a);
+  } catch (const std::exception& e) {  // of Gloo's two kinds of errors, which have no other base
+    errors::raise<errors::UnavailableError>(
+        "gloo", "cannot use the network interface '" + (a.iface.empty() ? a.hostname : a.iface) + "': " + e.what());
+  }
+}
+
+}  // namespace gloo_backend
+
+TANDEM_INLINE std::unique_ptr<Transport> gloo_transport(const LaunchInfo& launch, double timeout) {
+  using namespace gloo_backend;
+  const auto [place, is_here] = store_place(launch);
+  std::unique_ptr<TcpStoreServer> server;
+  if (is_here) server = std::make_unique<TcpStoreServer>(is_loopback(place.host) ? place.host : "", place.port);
+  auto process = std::make_shared<Process>(timeout, std::move(server), TcpStore(place, timeout));
+  const std::string name = "group" + std::to_string(launch.restarts);  // a store of the launcher outlives restarts
+  process->device = make_device(place, timeout);
+  LivenessOptions o{.store = place, .folder = name + "/alive/", .rank = launch.rank, .size = launch.size};
+  o.node = node_name(), o.timeout = timeout;
+  if (!is_here && environment("TANDEM_STORE")) o.keeper = "the launcher";
+  process->liveness = std::make_unique<Liveness>(o);
+  leave_at_exit(process);
+  std::vector<int> members(static_cast<std::size_t>(launch.size));
+  for (int i = 0; i < launch.size; ++i) members[static_cast<std::size_t>(i)] = i;
+  return std::make_unique<GlooTransport>(process, name, std::move(members), launch.rank);
+}
+
+}  // namespace TANDEM_NS::distribute::impl

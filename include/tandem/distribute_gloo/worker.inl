@@ -1,0 +1,87 @@
+// Definitions of distribute_gloo/worker.hpp.
+#pragma once
+#include <gloo/common/error.h>
+#include <gloo/common/logging.h>
+
+#include <cmath>
+#include <thread>
+
+#include "tandem/distribute_gloo/worker.hpp"
+
+namespace TANDEM_NS::distribute::impl::gloo_backend {
+
+// Whoever waits gives up at the timeout: Gloo's own is a little longer, so that there is one error text for it.
+TANDEM_INLINE Worker::Worker(std::shared_ptr<::gloo::Context> context, double timeout)
+    : context_(std::move(context)), timeout_(static_cast<std::int64_t>(std::ceil(timeout * 1000)) + 500) {}
+
+TANDEM_INLINE void Worker::begin() {
+  std::thread([self = shared_from_this()] { self->loop(); }).detach();
+}
+
+TANDEM_INLINE std::shared_ptr<Job> Worker::add(const Collective& call) {
+  auto job = std::make_shared<Job>(Job{call});
+  const std::lock_guard lock(mutex_);
+  job->tag = next_tag_++;
+  if (is_aborted_) {
+    job->state = Job::failed, job->error = "the group was aborted";
+    return job;
+  }
+  queue_.push_back(job);
+  wake_.notify_all();
+  return job;
+}
+
+TANDEM_INLINE void Worker::loop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    while (queue_.empty() && !ends_) wake_.wait(lock);
+    if (queue_.empty()) break;
+    const std::shared_ptr<Job> job = queue_.front();
+    queue_.pop_front();
+    job->state = Job::running;
+    lock.unlock();
+    Job::State state = Job::done;
+    std::string error;
+    try {
+      run(job->call, context_, job->tag, timeout_);
+    } catch (const std::exception& e) {  // of Gloo's two kinds of errors, which have no other base
+      state = Job::failed, error = e.what();
+    }
+    lock.lock();
+    if (job->state == Job::running) job->state = state, job->error = error;
+    changed_.notify_all();
+  }
+  has_ended_ = true;
+  changed_.notify_all();
+}
+
+TANDEM_INLINE void Worker::abort() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_aborted_) return;
+    is_aborted_ = ends_ = true;
+    for (const auto& job : queue_) job->state = Job::failed, job->error = "the group was aborted";
+    queue_.clear();
+  }
+  wake_.notify_all();
+  changed_.notify_all();
+  try {
+    context_->closeConnections();
+  } catch (const std::exception&) {
+    // A connection that cannot be closed in order is broken already.
+  }
+}
+
+TANDEM_INLINE void Worker::end() {
+  std::unique_lock lock(mutex_);
+  ends_ = true;
+  wake_.notify_all();
+  while (!has_ended_ && !is_aborted_) changed_.wait(lock);
+}
+
+TANDEM_INLINE bool Worker::is_aborted() const {
+  const std::lock_guard lock(mutex_);
+  return is_aborted_;
+}
+
+}  // namespace TANDEM_NS::distribute::impl::gloo_backend

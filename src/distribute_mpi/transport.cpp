@@ -1,0 +1,3 @@
+#include "tandem/distribute_mpi/collectives.inl"
+#include "tandem/distribute_mpi/engine.inl"
+#include "tandem/distribute_mpi/transport.inl"
