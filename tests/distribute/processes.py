@@ -1,0 +1,175 @@
+"""Tests of distribute with real processes, several of distribute_ranks.
+
+processes.py collectives PROGRAM [--gloo TANDEM_RUN] [--mpi MPIRUN]   every operation, with 2 and 4 ranks
+processes.py faults PROGRAM [--gloo TANDEM_RUN] [--mpi MPIRUN] [--rounds N] [--seed S]
+    kills or stops a rank at a random moment: the others raise UnavailableError in time, and say who is missing
+"""
+
+import argparse
+import os
+import random
+import re
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+FROM_LAUNCHERS = re.compile(r"^(OMPI_|PMI_|PMIX_|SLURM_|RANK$|WORLD_SIZE$|LOCAL_|MASTER_|TANDEM_)")
+TIMEOUT = 3.0  # of the operations in `faults`
+
+
+def environment(**more):
+    """Ours without what another launcher has set. MPI: several ranks a core, as root too, on this machine alone."""
+    e = {name: value for name, value in os.environ.items() if not FROM_LAUNCHERS.match(name)}
+    e.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+             OMPI_MCA_hwloc_base_binding_policy="none", OMPI_MCA_btl="self,vader,tcp", OMPI_MCA_plm="isolated",
+             TANDEM_NUM_THREADS="1")
+    e.update(more)
+    return e
+
+
+def mpirun(mpi, ranks, *command):
+    return [mpi, "-n", str(ranks), *command]
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def check_collectives(arguments):
+    runs = []
+    for ranks in (1, 2, 4):
+        if arguments.gloo:
+            runs.append((f"gloo, {ranks}", [arguments.gloo, "-n", str(ranks), "--", arguments.program, "collectives"], {}))
+        if arguments.mpi:
+            command = mpirun(arguments.mpi, ranks, arguments.program, "collectives")
+            runs.append((f"mpi, {ranks}", command, {}))
+            if ranks == 2:
+                runs.append((f"mpi, {ranks}, one thread", command, {"TANDEM_MPI_FUNNELED": "1"}))
+    for name, command, more in runs:
+        ranks = int(re.search(r"\d+", name)[0])
+        run = subprocess.run(command, env=environment(**more), capture_output=True, text=True, timeout=200)
+        passed = len(re.findall(r"rank \d+: all passed", run.stdout))
+        if run.returncode or passed != ranks:
+            yield f"{name} ranks: status {run.returncode}, {passed} passed:\n{run.stdout[-3000:]}{run.stderr[-3000:]}"
+    if arguments.mpi:  # a rank that ends with a status ends the others, long before their timeout
+        begin = time.monotonic()
+        run = subprocess.run(mpirun(arguments.mpi, 2, arguments.program, "end", "5"), env=environment(),
+                             capture_output=True, text=True, timeout=100)
+        if run.returncode == 0 or time.monotonic() - begin > 30:
+            yield f"mpi: a rank that ends with 5: status {run.returncode} after {time.monotonic() - begin:.1f} s"
+
+
+class Ranks:
+    """Running ranks and what they write."""
+
+    def __init__(self, processes):
+        self.processes = processes
+        self.text = ""
+        self.selector = selectors.DefaultSelector()
+        for process in processes:
+            self.selector.register(process.stdout, selectors.EVENT_READ)
+
+    def read(self, seconds, until=lambda text: False):
+        end = time.monotonic() + seconds
+        while not until(self.text) and self.selector.get_map() and (left := end - time.monotonic()) > 0:
+            for key, _ in self.selector.select(left):
+                chunk = os.read(key.fd, 1 << 16)
+                if not chunk:
+                    self.selector.unregister(key.fileobj)
+                self.text += chunk.decode(errors="replace")
+        return until(self.text)
+
+    def pids(self):
+        return {int(rank): int(pid) for rank, pid in re.findall(r"rank (\d+): process (\d+)", self.text)}
+
+    def end(self):
+        for pid in self.pids().values():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        for process in self.processes:
+            try:
+                process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            process.stdout.close()
+
+
+def start(arguments, backend, ranks):
+    train = [arguments.program, "train", str(TIMEOUT)]
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    if backend == "mpi":  # without --enable-recovery mpirun ends all ranks with the first one
+        command = mpirun(arguments.mpi, ranks, *train)
+        command.insert(1, "--enable-recovery")
+        return Ranks([subprocess.Popen(command, env=environment(), **pipe)])
+    port = str(free_port())  # not by tandem_run, which ends the others
+    return Ranks([subprocess.Popen(train, env=environment(
+        RANK=str(r), WORLD_SIZE=str(ranks), LOCAL_RANK=str(r), LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1",
+        MASTER_PORT=port), **pipe) for r in range(ranks)])
+
+
+def check_fault(arguments, backend, generator):
+    ranks = generator.choice([2, 3, 4])
+    victim, kind = generator.randrange(ranks), generator.choice([signal.SIGKILL, signal.SIGSTOP])
+    name = f"{backend}, {ranks} ranks, {kind.name} of rank {victim}"
+    group = start(arguments, backend, ranks)
+    try:
+        if not group.read(60, lambda text: len(re.findall(r"rank \d+: step 0\n", text)) == ranks):
+            yield f"{name}: did not start:\n{group.text[-2000:]}"
+            return
+        group.read(generator.uniform(0, 1.5))
+        os.kill(group.pids()[victim], kind)
+        at = time.monotonic()
+        # Oversubscribed machines start to print late: what counts is the time that the ranks themselves measure.
+        all_said = group.read(TIMEOUT + 10, lambda text: text.count("UNAVAILABLE") >= ranks - 1)
+        took = time.monotonic() - at
+        said = re.findall(r"rank (\d+): UNAVAILABLE after ([\d.]+) s in step (\d+): (.*)", group.text)
+        if not all_said or len(said) < ranks - 1:
+            yield f"{name}: {len(said)} ranks have raised after {took:.1f} s:\n{group.text[-3000:]}"
+            return
+        print(f"{name}: {', '.join(f'rank {r} after {waited} s' for r, waited, *_ in said)}; {said[0][3][:300]}")
+        for rank, waited, step, text in said:
+            if float(waited) > TIMEOUT + 1:
+                yield f"{name}: rank {rank} has waited for {waited} s"
+            if not text.startswith("all_reduce") or f"at step {step}" not in text:
+                yield f"{name}: rank {rank} does not say what it did: {text}"
+            missing = rf"rank {victim} \(node .*\) was last seen( at step \d+)?, "
+            if not re.search(missing, text) and not (victim == 0 and "rank 0, which keeps the heartbeats, was last seen" in text):
+                yield f"{name}: rank {rank} does not say who is missing: {text}"
+    finally:
+        group.end()
+
+
+def check_faults(arguments):
+    generator = random.Random(arguments.seed)
+    print("seed", arguments.seed)
+    for _ in range(arguments.rounds):
+        for backend in ("gloo", "mpi"):
+            if getattr(arguments, backend):
+                yield from check_fault(arguments, backend, generator)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("test", choices=["collectives", "faults"])
+    parser.add_argument("program")
+    parser.add_argument("--gloo", help="tandem_run")
+    parser.add_argument("--mpi", help="mpirun")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    arguments = parser.parse_args()
+    problems = list(check_collectives(arguments) if arguments.test == "collectives" else check_faults(arguments))
+    for problem in problems:
+        print("FAILED:", problem)
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
