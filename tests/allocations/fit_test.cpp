@@ -52,6 +52,19 @@ TEST_CASE("allocations: a step of fit has none") {
   CHECK(news_of_steps(averaged) == 0);
 }
 
+TEST_CASE("allocations: a step whose loss is scaled has none") {
+  train::TrainerOptions o = options();
+  o.loss_scale = train::LossScale();
+  train::Trainer scaled(network(), o);
+  CHECK(news_of_steps(scaled) == 0);
+  o = options();
+  o.ema = 0.9;
+  o.accumulate_steps = 2;
+  o.loss_scale = train::LossScale();
+  train::Trainer all(network(), o);
+  CHECK(news_of_steps(all) == 0);
+}
+
 TEST_CASE("allocations: a step whose progress is not due has none") {
   std::ostringstream out;
   train::Trainer trainer(network(), options());

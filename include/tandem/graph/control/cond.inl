@@ -63,9 +63,9 @@ TANDEM_LAZY_INLINE Tensors execute_cond(Inputs in, const Attrs& attrs) {
   const std::size_t first = a.then->arguments.size(), results = count_of(a.results);
   const Graph &run = taken ? *a.then : *a.otherwise, &other = taken ? *a.otherwise : *a.then;
   const Inputs arguments = in.subspan(taken ? 1 : 1 + first, run.arguments.size());
-  const std::vector<Spec> specs = specs_of(arguments);
-  for (std::size_t i = 0; i < specs.size(); ++i) check_argument("cond", run, i, specs[i]);
-  Tensors made = Body::of(run).function().program_for(specs)->run(arguments);
+  InlinedVector<Spec, 8, memory::Blocks> specs;
+  for (std::size_t i = 0; i < arguments.size(); ++i) check_argument("cond", run, i, specs.push(arguments[i]->spec()));
+  Tensors made = Body::of(run).function().program_for({specs.begin(), specs.size()})->run(arguments);
   Tensors rest, out;
   for (std::size_t i = results; i < other.outputs.size(); ++i) rest.push(placeholder(output_spec(other, i)));
   for (std::size_t i = 0; i < results; ++i) out.push(std::move(made[i]));

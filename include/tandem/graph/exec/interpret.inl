@@ -86,7 +86,7 @@ TANDEM_LAZY class Interpreter final : public Program {
   }
   void apply_op(std::size_t node, std::vector<Tensor>& values) const {
     const Node& n = graph_->nodes[node];
-    InlinedVector<const Tensor*, 8> in;
+    InlinedVector<const Tensor*, 8, memory::Blocks> in;
     for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
     try {
       const ShapeChecks lenient(false);

@@ -196,7 +196,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::assign(const Step& s, Execution& e, Inpu
 }
 TANDEM_LAZY_INLINE void PlannedProgram::execute(const Node& n, Execution& e, Inputs arguments) const {
   Tensors in;
-  InlinedVector<const Tensor*, 8> pointers;
+  InlinedVector<const Tensor*, 8, memory::Blocks> pointers;
   in.reserve(n.in.size());
   for (int v : n.in) in.push(e.tensor(v, arguments));
   for (const Tensor& t : in) pointers.push(&t);
