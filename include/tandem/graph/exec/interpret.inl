@@ -43,7 +43,7 @@ TANDEM_LAZY class Interpreter final : public Program {
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
       if (const Node& n = graph_->nodes[i]; is_early_[i])
         values[static_cast<std::size_t>(n.first_out)] = variable(n).value_untracked();
-    const VariableLocks locks(assigned_);
+    const VariableLocks locks(to_lock());
     const CallScope* const limits = call_scope;
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
       if (limits) [[unlikely]]
@@ -79,7 +79,7 @@ TANDEM_LAZY class Interpreter final : public Program {
     }
   }
   const Variable& variable(const Node& n) const {
-    return graph_->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+    return Program::variable(static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index));
   }
   bool dies_at(int value, std::size_t node) const {
     return last_[static_cast<std::size_t>(value)] == static_cast<int>(node);
@@ -137,6 +137,15 @@ TANDEM_LAZY_INLINE Ref<Program> make_interpreter(Ref<Graph> graph, std::string w
 
 }  // namespace detail
 
+TANDEM_LAZY_INLINE Program::Program(Ref<Graph> graph)
+    : graph_(std::move(graph)), assigned_(assigned_variables(*graph_)) {
+  std::optional<i64> op_seed;
+  for (std::size_t i = 0; i < graph_->variables.size(); ++i)
+    if (random::detail::is_sequence(graph_->variables[i], op_seed)) sequences_.push_back({i, op_seed});
+  for (const Variable& v : assigned_)
+    if (!random::detail::is_sequence(v, op_seed)) unshared_.push_back(v);
+  draws_ = unshared_.size() != assigned_.size();
+}
 TANDEM_LAZY_INLINE std::vector<char> Program::early_reads() const {
   std::vector<char> r;
   bool after_host_code = false;

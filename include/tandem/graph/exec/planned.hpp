@@ -31,7 +31,7 @@ class PlannedProgram : public Program {
     execution->donated = donated;
     for (std::size_t i = 0; i < arguments.size(); ++i) execution->point(graph_->arguments[i], *arguments[i]);
     run_steps(early_, *execution, arguments);
-    const VariableLocks locks(assigned_);
+    const VariableLocks locks(to_lock());
     if (execution->captures && !is_profiling()) run_captured(*execution);
     else if (branches_.empty() || config::inter_op_parallelism_threads() == 1 || is_profiling())
       run_steps(steps_, *execution, arguments);
@@ -182,7 +182,6 @@ class PlannedProgram : public Program {
   TANDEM_LAZY void assign(const Step& s, Execution& e, Inputs arguments) const;
   TANDEM_LAZY void execute(const Node& n, Execution& e, Inputs arguments) const;
   int base(int value) const { return plan_.base[static_cast<std::size_t>(value)]; }
-  const Variable& variable(std::uint32_t i) const { return graph_->variables[i]; }
 
   Plan plan_;
   std::vector<int> producers_;

@@ -3,11 +3,14 @@
 // the graph runs op by op.
 #pragma once
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "tandem/core/apply.hpp"
 #include "tandem/graph/exec/plan.hpp"
 #include "tandem/graph/lazy.hpp"
+#include "tandem/ops/random/element_keys.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 
@@ -49,13 +52,37 @@ class TANDEM_API Program : public Opaque {
   const Graph& graph() const { return *graph_; }
 
  protected:
-  TANDEM_LAZY explicit Program(Ref<Graph> graph) : graph_(std::move(graph)), assigned_(assigned_variables(*graph_)) {}
+  TANDEM_LAZY explicit Program(Ref<Graph> graph);
   TANDEM_LAZY bool assigns(const Variable& v) const { return VariableLocks::contains(assigned_, v); }
   /// By node: whether it reads a Variable that nothing in the graph can have assigned before, neither its own
   /// assignments nor a host function. Such reads happen before the locks are acquired.
   TANDEM_LAZY std::vector<char> early_reads() const;
+  /// Variable i of the graph; for the state of one of the library's generators that of the data set's element that this
+  /// thread computes, if it computes one (ElementKeys).
+  const Variable& variable(std::size_t i) const {
+    if (!sequences_.empty()) [[unlikely]]
+      if (random::detail::ElementKeys* const element = random::detail::ElementKeys::current())
+        for (const Sequence& s : sequences_)
+          if (s.variable == i) return element->own_state(s.op_seed);
+    return graph_->variables[i];
+  }
+  /// The Variables that a call on this thread has to lock.
+  Span<const Variable> to_lock() const {
+    if (draws_ && random::detail::ElementKeys::current()) [[unlikely]]
+      return unshared_;
+    return assigned_;
+  }
   Ref<Graph> graph_;
   std::vector<Variable> assigned_;
+
+ private:
+  struct Sequence {
+    std::size_t variable;
+    std::optional<i64> op_seed;
+  };
+  LeanVector<Sequence> sequences_;  // of random numbers, among the graph's Variables
+  std::vector<Variable> unshared_;  // assigned_ but for all those sequences, also of sub-graphs
+  bool draws_ = false;              // whether there are any
 };
 
 }  // namespace TANDEM_NS

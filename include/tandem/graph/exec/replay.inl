@@ -2,13 +2,18 @@
 #pragma once
 #include "tandem/graph/exec/replay.hpp"
 #include "tandem/graph/exec/replay_ops.hpp"
+#include "tandem/ops/random/element_keys.hpp"
 
 namespace TANDEM_NS {
 TANDEM_LAZY_INLINE Tensors replay(const Graph& g, Inputs arguments) {
   const detail::ShapeChecks lenient(false);
+  const auto variable = [&](const Node& n) -> const Variable& {
+    const Variable& v = detail::variable_of(g, n);
+    return context.stager ? v : random::detail::own_or_same(v);
+  };
   return detail::replay_ops(
-      g, arguments, [&](const Node& n) { return detail::variable_of(g, n).read_value(); },
-      [&](const Node& n, const Tensor& value) { detail::variable_of(g, n).assign(value); });
+      g, arguments, [&](const Node& n) { return variable(n).read_value(); },
+      [&](const Node& n, const Tensor& value) { variable(n).assign(value); });
 }
 
 }  // namespace TANDEM_NS

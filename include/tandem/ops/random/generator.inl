@@ -107,21 +107,58 @@ TANDEM_INLINE ElementKeys::ElementKeys(u64 seed, u64 stream)
 TANDEM_INLINE ElementKeys::~ElementKeys() { element_keys = outer_; }
 TANDEM_INLINE ElementKeys* ElementKeys::current() { return element_keys; }
 
-// The next key of an element.
 struct ElementDraw {
-  static Tensor key(ElementKeys& element, const KeySource& source) {
+  // The state of a sequence of the element, after as many draws as it has made.
+  static Tensor state(const ElementKeys& element, std::optional<i64> op_seed) {
     i64 seed = static_cast<i64>(element.seed_);
     {
       impl::Sequences& s = impl::sequences();
       const std::lock_guard lock(s.mutex);
       seed = impl::mixed(s.seed, seed);
     }
-    if (source.seed) seed = impl::mixed(seed, *source.seed);
+    if (op_seed) seed = impl::mixed(seed, *op_seed);
     Tensor t = impl::state_tensor(impl::mixed(seed, static_cast<i64>(element.stream_)));
-    static_cast<i64*>(t.raw())[1] = static_cast<i64>(element.draws_++);
+    static_cast<i64*>(t.raw())[1] = static_cast<i64>(element.draws_);
     return t;
   }
+  static Tensor next_key(ElementKeys& element, std::optional<i64> op_seed) {
+    if (const auto* own = element.find(op_seed)) return fetch_update(random_advance_op, own->state, {});
+    Tensor key = state(element, op_seed);
+    ++element.draws_;
+    return key;
+  }
 };
+TANDEM_INLINE const ElementKeys::Sequence* ElementKeys::find(std::optional<i64> op_seed) const {
+  for (const Sequence& s : own_)
+    if (s.op_seed == op_seed) return &s;
+  return nullptr;
+}
+TANDEM_INLINE const Variable& ElementKeys::own_state(std::optional<i64> op_seed) {
+  if (const Sequence* made = find(op_seed)) return made->state;
+  const impl::OutsideAll outside;
+  const VariableOptions options{.name = "Generator", .trainable = false};
+  own_.push_back({op_seed, Variable(ElementDraw::state(*this, op_seed), options)});
+  return own_[own_.size() - 1].state;
+}
+TANDEM_INLINE bool is_sequence(const Variable& state, std::optional<i64>& op_seed) {
+  if (state.trainable() || state.dtype() != DType::int64) return false;
+  impl::Sequences& s = impl::sequences();
+  const Generator* const global = s.global.load(std::memory_order_acquire);
+  op_seed = std::nullopt;
+  if (global && global->state().is_same(state)) return true;
+  const std::lock_guard lock(s.mutex);
+  for (const auto& [seed, generator] : s.by_op_seed)
+    if (generator.state().is_same(state)) {
+      op_seed = seed;
+      return true;
+    }
+  return false;
+}
+TANDEM_INLINE const Variable& own_or_same(const Variable& variable) {
+  ElementKeys* const element = element_keys;
+  std::optional<i64> op_seed;
+  return element && is_sequence(variable, op_seed) ? element->own_state(op_seed) : variable;
+}
 
 }  // namespace detail
 
@@ -148,7 +185,7 @@ TANDEM_INLINE Tensor next_key(const char* op, const KeySource& source) {
                                                 "both .seed and .generator are given; a generator has its own seed");
   if (source.generator) return source.generator->next_key();
   if (detail::ElementKeys* const element = detail::ElementKeys::current(); element && !context.stager) [[unlikely]]
-    return detail::ElementDraw::key(*element, source);
+    return detail::ElementDraw::next_key(*element, source.seed);
   if (!source.seed) return global_generator().next_key();
   const Generator own = [&] {
     impl::Sequences& s = impl::sequences();
