@@ -50,6 +50,26 @@ TEST_CASE("each epoch is written for training and validation, at its step") {
   CHECK(histograms == 4);
 }
 
+TEST_CASE("a validation within an epoch is written at its step, once") {
+  const Points points(40);
+  const TemporaryFolder folder;
+  train::Trainer trainer(network(), options());
+  const train::History h =
+      trainer.fit(points.batches(10), {.max_steps = 7,
+                                       .validation_data = points.batches(20),
+                                       .validation_every = 3,
+                                       .callbacks = {summary::TensorBoard(folder / "logs", {.update_freq = 1})},
+                                       .progress = {.mode = train::ProgressMode::none}});
+  const auto losses = scalars(folder / "logs/validation", "loss");
+  std::vector<i64> steps;
+  for (const auto& [step, loss] : losses) steps.push_back(step);
+  CHECK(steps == std::vector<i64>{3, 6, 7});
+  CHECK(losses.at(3) == Approx(h["val_loss"][0]).epsilon(1e-6));
+  CHECK(losses.at(7) == Approx(h["val_loss"][1]).epsilon(1e-6));
+  CHECK(scalars(folder / "logs/train", "step_val_loss").empty());
+  CHECK(scalars(folder / "logs/train", "loss").size() == 1);
+}
+
 TEST_CASE("a run that goes on tells TensorBoard where") {
   const Points points(40);
   const TemporaryFolder folder;

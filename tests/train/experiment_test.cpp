@@ -55,7 +55,8 @@ TEST_CASE("200 steps are 100 steps and, in a new process, up to 200, bit for bit
     CHECK(history.epochs().size() == 29);  // 28 of 7 steps, and one of 4
 
     // Counts from zero: nothing to do.
-    CHECK(third.train(data, {.max_steps = 200, .directory = folder / "parts"}).epochs().size() == 28);
+    const train::History again = third.train(data, {.max_steps = 200, .directory = folder / "parts"});
+    CHECK(again.to_text() == history.to_text());
     CHECK(third.trainer.step() == 200);
     CHECK(weights_of(third.net) == weights_of(whole.net));
     fourth.train(data, {.steps = 5, .directory = folder / "parts"});  // counts on
@@ -81,6 +82,84 @@ TEST_CASE("steps that end with an epoch end it") {
   CHECK(process.trainer.step() == 17);
   CHECK(part.epochs().size() == 1);
   CHECK(part.epochs().back().contains("loss"));
+}
+
+TEST_CASE("steps that end within an epoch end with a validation") {
+  const train::Batches test = Points(20, 8).batches(20);
+  Process process;
+  std::vector<i64> measured;
+  const auto note = train::LambdaCallback({.on_evaluate = [&](train::Run& run) { measured.push_back(run.step()); }});
+  const train::History history =
+      process.train(input_fn, {.max_steps = 10, .validation_data = test, .callbacks = {note}});
+  CHECK(measured == std::vector<i64>{7, 10});
+  REQUIRE(history.epochs().size() == 2);
+  CHECK(history.epochs().back()["val_loss"] == process.trainer.evaluate(test)["loss"]);
+  CHECK(history["val_loss"][0] != history["val_loss"][1]);
+
+  measured.clear();  // also where an epoch ends that would not be measured
+  const train::History rare =
+      process.train(input_fn, {.steps = 7, .validation_data = test, .validation_freq = 2, .callbacks = {note}});
+  CHECK(measured == std::vector<i64>{17});
+  CHECK(rare.epochs().back().contains("val_loss"));
+}
+
+TEST_CASE("a run of steps that is complete returns its last validation, and goes on without it") {
+  const train::Batches test = Points(20, 8).batches(20);
+  const auto train = [&](const std::string& path, i64 steps) {
+    Process process;
+    int measured = 0;
+    const auto note = train::LambdaCallback({.on_evaluate = [&](train::Run&) { ++measured; }});
+    const std::string text = process
+                                 .train(input_fn, {.max_steps = steps,
+                                                   .validation_data = test,
+                                                   .validation_freq = 2,
+                                                   .callbacks = {note},
+                                                   .directory = path})
+                                 .to_text();
+    return std::pair(text, measured);
+  };
+  const TemporaryFolder folder;
+  const auto part = train(folder / "run", 10);
+  CHECK(part.second == 1);
+  const auto again = train(folder / "run", 10);
+  CHECK(again.first == part.first);
+  CHECK(again.second == 0);
+  CHECK(train(folder / "run", 25).first == train(folder / "whole", 25).first);
+}
+
+TEST_CASE("validation every so many steps is part of its epoch, also in a run that goes on") {
+  const train::Batches test = Points(20, 8).batches(20);
+  std::vector<i64> measured;
+  const auto fit = [&](const std::string& path, i64 stop) {
+    Process process;
+    train::FitOptions o{.epochs = 3, .validation_data = test, .validation_every = 5, .directory = path};
+    o.callbacks = {train::LambdaCallback({.on_step_end =
+                                              [&](train::Run& run) {
+                                                if (run.step() == stop) throw std::runtime_error("stopped");
+                                              },
+                                          .on_evaluate =
+                                              [&](train::Run& run) {
+                                                measured.push_back(run.step());
+                                                CHECK(run.is_validated());
+                                                CHECK(run.values().contains("loss"));
+                                              }})};
+    o.save_steps = 1;
+    return process.train(input_fn, o);
+  };
+  const TemporaryFolder folder;
+  const train::History whole = fit(folder / "whole", -1);
+  CHECK(measured == std::vector<i64>{5, 10, 15, 20});
+  REQUIRE(whole.epochs().size() == 3);
+  for (const train::Values& epoch : whole.epochs()) CHECK(epoch.contains("val_loss"));
+  for (const i64 stop : {4, 6, 7, 8, 10, 11, 20, 21}) {
+    INFO("stopped at " << stop);
+    const std::string path = folder / std::to_string(stop);
+    CHECK_THROWS_WITH(fit(path, stop), "stopped");
+    CHECK(fit(path, -1).to_text() == whole.to_text());
+  }
+  const std::string error =
+      error_of<errors::InvalidArgumentError>([] { Process().train(input_fn, {.validation_every = -1}); });
+  CHECK(has(error, "validation_every must be at least 0, not -1"));
 }
 
 TEST_CASE("a loss that is not finite ends train, and the weights are as they were") {

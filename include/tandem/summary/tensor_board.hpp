@@ -22,7 +22,8 @@ struct TensorBoardOptions {
 
 /// Writes the values of each epoch, as the callback of this name in Keras: those of training to the folder
 /// logdir/train, those of the validation ("val_loss" as "loss") to logdir/validation, so that TensorBoard draws both
-/// into one picture. The step is the number of training steps that are done.
+/// into one picture. The step is the number of training steps that are done; a validation within an epoch
+/// (FitOptions::validation_every) has its own.
 ///
 ///   trainer.fit(ds, {.validation_data = test, .callbacks = {summary::TensorBoard("logs/run1")}});
 ///
@@ -38,15 +39,18 @@ class TANDEM_API TensorBoard : public train::Callback {
   bool is_for_first_replica() const override { return true; }
   void on_epoch_begin(train::Run& run) override;
   void on_step_end(train::Run& run) override;
+  void on_evaluate(train::Run& run) override;
   void on_epoch_end(train::Run& run) override;
   void on_exception(train::Run& run, std::exception_ptr) override;
   void on_end(train::Run& run) override;
 
  private:
+  void begin_steps(const train::Run& run);
   FileWriter& writer(std::optional<FileWriter>& w, const char* name);
   std::string logdir_;
   TensorBoardOptions options_;
-  i64 first_step_ = -1;  // of this process
+  i64 first_step_ = -1;      // of this process
+  train::Values validated_;  // the values of the latest validation of the epoch, which are written
   std::optional<FileWriter> train_, validation_, run_;
   std::shared_ptr<Profiler> profiler_;  // while it records
 };

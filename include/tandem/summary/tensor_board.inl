@@ -8,6 +8,11 @@
 
 namespace TANDEM_NS::summary {
 
+namespace impl {
+inline bool is_of_validation(const std::string& name) { return name.starts_with("val_"); }
+inline std::string without_prefix(const std::string& name) { return name.substr(4); }
+}  // namespace impl
+
 TANDEM_INLINE TensorBoard::TensorBoard(std::string logdir, TensorBoardOptions options)
     : logdir_(std::move(logdir)), options_(std::move(options)) {
   for (const auto& [name, value] :
@@ -30,16 +35,24 @@ TANDEM_INLINE FileWriter& TensorBoard::writer(std::optional<FileWriter>& w, cons
 }
 TANDEM_INLINE void TensorBoard::on_begin(train::Run&) {
   first_step_ = -1;
+  validated_ = {};
   train_.reset(), validation_.reset(), run_.reset(), profiler_.reset();
   if (!options_.hparams.empty()) run_.emplace(logdir_, options_.writer).hparams(options_.hparams);
 }
+// At the first step of this process: the values of a validation that the epoch had before are written.
+TANDEM_INLINE void TensorBoard::begin_steps(const train::Run& run) {
+  if (first_step_ >= 0) return;
+  first_step_ = run.step();
+  if (run.is_validated()) validated_ = run.values();
+}
 TANDEM_INLINE void TensorBoard::on_epoch_begin(train::Run&) {
+  validated_ = {};
   if (!profiler_) return;
   profiler_.reset();  // without the validation before the step; only one may be active
   profiler_ = std::make_shared<Profiler>();
 }
 TANDEM_INLINE void TensorBoard::on_step_end(train::Run& run) {
-  if (first_step_ < 0) first_step_ = run.step();
+  begin_steps(run);
   if (profiler_) {
     profiler_->stop();
     profiler_->write(logdir_ + "/profile_step_" + std::to_string(run.step()) + ".json");
@@ -50,15 +63,22 @@ TANDEM_INLINE void TensorBoard::on_step_end(train::Run& run) {
     profiler_ = std::make_shared<Profiler>();
   }
   if (options_.update_freq == 0 || run.step() % options_.update_freq != 0) return;
-  for (const auto& [name, value] : run.values()) writer(train_, "train").scalar("step_" + name, value, run.step());
+  for (const auto& [name, value] : run.values())
+    if (!impl::is_of_validation(name)) writer(train_, "train").scalar("step_" + name, value, run.step());
+}
+TANDEM_INLINE void TensorBoard::on_evaluate(train::Run& run) {
+  begin_steps(run);
+  validated_ = run.values();
+  for (const auto& [name, value] : validated_)
+    if (impl::is_of_validation(name))
+      writer(validation_, "validation").scalar(impl::without_prefix(name), value, run.step());
 }
 TANDEM_INLINE void TensorBoard::on_epoch_end(train::Run& run) {
-  if (first_step_ < 0) first_step_ = run.step();  // a run that goes on at the end of an epoch
-  const std::string_view validation = "val_";
+  begin_steps(run);  // a run that goes on at the end of an epoch
   for (const auto& [name, value] : run.values())
-    if (name.starts_with(validation))
-      writer(validation_, "validation").scalar(std::string_view(name).substr(validation.size()), value, run.step());
-    else writer(train_, "train").scalar(name, value, run.step());
+    if (!impl::is_of_validation(name)) writer(train_, "train").scalar(name, value, run.step());
+    else if (!validated_.contains(name))
+      writer(validation_, "validation").scalar(impl::without_prefix(name), value, run.step());
   if (options_.histogram_freq == 0 || (run.epoch() + 1) % options_.histogram_freq != 0 || !run.model()) return;
   for (const Module::Named& n : run.model()->named_variables())
     if (n.variable.trainable() && dtypes::floating.has(n.variable.dtype()))

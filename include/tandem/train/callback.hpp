@@ -40,12 +40,12 @@ class TANDEM_API Run {
   /// The loss of the latest step. Waits until it is computed.
   double loss() const;
   /// In on_step_end and on_checkpoint: the means over the steps of the epoch so far, which this call reads. In
-  /// on_evaluate and on_epoch_end: the values of the epoch, with "val_..." of the validation.
+  /// on_evaluate and on_epoch_end: those of the epoch. With "val_...", the latest of the validation in this epoch.
   const Values& values() const;
   /// Adds a value to those of the epoch, in on_epoch_end; callbacks behind this one see it.
   void set_value(const std::string& name, double value) { values_.set(name, value); }
   const History& history() const { return history_; }
-  /// Whether there is validation data, and whether this epoch, which has ended, was measured with it.
+  /// Whether there is validation data, and whether the model was measured with it in this epoch.
   bool has_validation() const { return has_validation_; }
   bool is_validated() const { return validated_; }
 
@@ -98,7 +98,7 @@ class Callback {
   virtual void on_begin(Run&) {}
   virtual void on_epoch_begin(Run&) {}
   virtual void on_step_end(Run&) {}
-  /// After the validation of an epoch.
+  /// After a validation.
   virtual void on_evaluate(Run&) {}
   virtual void on_epoch_end(Run&) {}
   /// After a checkpoint of .directory was begun, whose values are those of this moment.

@@ -28,6 +28,7 @@ class Replicas {
 
  private:
   std::string shared(const std::string& text) const;
+  Values shared(const Values& values) const;
   Replication* const replication_ = tandem::detail::replication;
 };
 

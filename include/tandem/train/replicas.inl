@@ -25,6 +25,11 @@ TANDEM_INLINE std::string Replicas::shared(const std::string& text) const {
   bytes = initial(constant(bytes)).to_vector<std::uint8_t>();
   return {bytes.begin(), bytes.end()};
 }
+TANDEM_INLINE Values Replicas::shared(const Values& values) const {
+  History one;
+  one.add(values);
+  return History::parse(shared(one.to_text())).epochs().at(0);
+}
 TANDEM_INLINE bool Replicas::share(bool restored, RunPlace& place, History& history,
                                    const std::vector<CheckpointItem>& items) const {
   if (!are_several()) return restored;
@@ -33,7 +38,8 @@ TANDEM_INLINE bool Replicas::share(bool restored, RunPlace& place, History& hist
                              place.stopped, place.data.epoch, place.data.index};
   const std::vector<i64> n = TANDEM_VIRTUAL(*replication_, Replication::initial)(constant(own)).to_vector<i64>();
   if (n[0] == 0) return false;
-  place = {n[1], n[2], n[3], n[4] != 0, {n[5], n[6]}};
+  const Values validation = shared(place.validation), part = shared(place.part);
+  place = {n[1], n[2], n[3], n[4] != 0, {n[5], n[6]}, validation, part};
   const std::string reason = shared(history.stop_reason);
   history = History::parse(shared(history.to_text()));
   history.stop_reason = reason;

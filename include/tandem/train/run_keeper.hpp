@@ -18,6 +18,8 @@ struct RunPlace {
   i64 epoch = 0, step = 0, step_in_epoch = 0;
   bool stopped = false;      // by a callback
   data::Position data = {};  // of the next batch
+  Values validation = {};    // the latest of the epoch so far
+  Values part = {};          // of the epoch within which the steps have ended; none if they have not
 };
 
 class RunKeeper {

@@ -17,6 +17,17 @@ inline std::vector<Variable> add_counters(const SavedState& counters) {
     r.push_back(counters.add_variable(name, constant(i64{0}), false));
   return r;
 }
+// Values as a history of one epoch; none are no text.
+inline void set_text(Metadata& texts, const char* name, const Values& values) {
+  if (values.empty()) return;
+  History h;
+  h.add(values);
+  texts[name] = h.to_text();
+}
+inline Values values_of(const Metadata& texts, const char* name) {
+  const auto at = texts.find(name);
+  return at == texts.end() ? Values() : History::parse(at->second).epochs().at(0);
+}
 }  // namespace impl
 
 TANDEM_INLINE RunKeeper::RunKeeper(const FitOptions& options, std::vector<CheckpointItem> items)
@@ -36,8 +47,14 @@ TANDEM_INLINE bool RunKeeper::restore(RunPlace& place, History& history) {
   const RestoredCheckpoint restored = manager_->restore_or_initialize();
   if (!restored) return false;
   const auto number = [&](std::size_t i) { return numbers_[i].item<i64>(); };
-  place = {number(0), number(1), number(2), number(3) != 0, {number(4), number(5)}};
   const Metadata texts = read_metadata(restored.path);
+  place = {number(0),
+           number(1),
+           number(2),
+           number(3) != 0,
+           {number(4), number(5)},
+           impl::values_of(texts, "validation"),
+           impl::values_of(texts, "part")};
   history = History::parse(texts.at("history"));
   history.stop_reason = texts.at("stop_reason");
   return true;
@@ -46,8 +63,11 @@ TANDEM_INLINE bool RunKeeper::save(const RunPlace& place, const History& history
   const i64 numbers[] = {place.epoch,        place.step,       place.step_in_epoch,
                          i64{place.stopped}, place.data.epoch, place.data.index};
   for (std::size_t i = 0; i < numbers_.size(); ++i) numbers_[i].assign(numbers[i]);
+  Metadata texts{{"history", history.to_text()}, {"stop_reason", history.stop_reason}};
+  impl::set_text(texts, "validation", place.validation);
+  impl::set_text(texts, "part", place.part);
   const auto save = [&] {
-    manager_->save(place.step, {.metadata = {{"history", history.to_text()}, {"stop_reason", history.stop_reason}}});
+    manager_->save(place.step, {.metadata = texts});
     if (last) manager_->wait();
   };
   const auto warn_of = [&](const errors::OpError& e) {

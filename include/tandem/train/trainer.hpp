@@ -74,8 +74,9 @@ struct FitOptions {
   i64 steps_per_epoch = 0;  ///< 0: all batches of the data set. Otherwise epochs go on where the last one has ended
   i64 steps = 0;            ///< so many more steps in the place of .epochs, after those of the run in .directory
   i64 max_steps = 0;        ///< as many steps in all in the place of .epochs: no more if these were trained
-  Batches validation_data = {};             ///< measured after each epoch: "val_loss", "val_accuracy" ...
+  Batches validation_data = {};             ///< measured after each epoch, and after the last of .steps or .max_steps
   i64 validation_freq = 1;                  ///< every so many epochs
+  i64 validation_every = 0;                 ///< every so many steps of the run in the place of epochs; 0: epochs
   std::map<i64, double> class_weight = {};  ///< what the losses of a class are multiplied by; 1 for other classes
   Callbacks callbacks = {};
   /// Of the progress line, which has a line for each epoch above it; ProgressMode::none for no output.
@@ -130,8 +131,11 @@ class TANDEM_API Trainer {
   ~Trainer();
 
   /// Trains for .epochs epochs, or for .steps or .max_steps steps. These may end within an epoch, which then has no
-  /// on_epoch_end and no validation; its values so far are the last of the history, and a run in a folder goes on
-  /// there.
+  /// on_epoch_end; its values so far are the last of the history, and a run in a folder goes on there.
+  ///
+  /// .validation_data is measured after each epoch, or every .validation_every steps, and in any case after the last
+  /// of .steps or .max_steps. The values are "val_loss", "val_accuracy" and so on; those of an epoch are the latest of
+  /// it. on_evaluate is called after each measurement.
   ///
   /// With .directory, checkpoints are saved there, and the same call in another process goes on from the latest: to the
   /// same bits as if it had not been interrupted, weights, slots, random numbers, position in the data, means, states

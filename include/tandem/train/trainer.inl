@@ -9,6 +9,7 @@
 #include "tandem/ops/tensor.hpp"
 #include "tandem/train/callbacks.hpp"
 #include "tandem/train/feed.hpp"
+#include "tandem/train/kept_values.hpp"
 #include "tandem/train/replicas.hpp"
 #include "tandem/train/run_keeper.hpp"
 #include "tandem/train/steps.hpp"
@@ -37,30 +38,13 @@ struct TrainerState {
   void read_of_all(Values& values) const;
   bool train_epoch(Fit& fit);
   Tensor train_once(const Run& run, const Batch& batch, bool update) const;
+  void validate(Fit& fit);
   void end_epoch(Fit& fit);
+  void end_part(Fit& fit);
   void save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last = false);
   Values evaluate(const Batches& data, Progress* progress);
   void check_validation(const Batches& data) const;
 };
-
-namespace detail {
-/// The values of Variables, which they get back at the end of a scope.
-class KeptValues {
- public:
-  explicit KeptValues(const std::vector<CheckpointItem>& items) {
-    for (const CheckpointItem& item : items)
-      for (const Module::Named& n : item.variables()) kept_.emplace_back(n.variable, n.variable.value_untracked());
-  }
-  KeptValues(const KeptValues&) = delete;
-  KeptValues& operator=(const KeptValues&) = delete;
-  ~KeptValues() {
-    for (const auto& [variable, value] : kept_) variable.set_untracked(value);
-  }
-
- private:
-  std::vector<std::pair<Variable, Tensor>> kept_;
-};
-}  // namespace detail
 
 namespace impl {
 inline void check_options(const FitOptions& o) {
@@ -72,6 +56,7 @@ inline void check_options(const FitOptions& o) {
   check("epochs", o.epochs, 0);
   check("steps_per_epoch", o.steps_per_epoch, 0);
   check("validation_freq", o.validation_freq, 1);
+  check("validation_every", o.validation_every, 0);
   check("steps", o.steps, 0);
   check("max_steps", o.max_steps, 0);
   check("save_steps", o.save_steps, 0);
@@ -105,10 +90,13 @@ struct TrainerState::Fit {
   std::optional<detail::RunKeeper> keeper;  // of the first replica
   std::optional<Interrupt> interrupt = {};  // of the others
   std::optional<Progress> progress = {};
-  i64 steps = 0;         // of the epochs of this run
-  i64 last_step = 0;     // with which the training ends; 0: with an epoch
-  bool goes_on = false;  // in the middle of an epoch
-  bool saved = false;    // the present state is in a checkpoint
+  i64 steps = 0;           // of the epochs of this run
+  i64 last_step = 0;       // with which the training ends; 0: with an epoch
+  i64 validated = -1;      // the step that the latest validation follows
+  Values validation = {};  // its values, if it was one within the epoch
+  Values part = {};        // the values of the epoch in which the steps have ended
+  bool goes_on = false;    // in the middle of an epoch
+  bool saved = false;      // the present state is in a checkpoint
   bool is_interrupted = false;
   detail::Replicas replicas = {};
 
@@ -117,6 +105,9 @@ struct TrainerState::Fit {
     is_interrupted = replicas.any(keeper ? keeper->is_interrupted() : interrupt && interrupt->requested());
   }
   bool is_over(i64 now) const { return last_step > 0 && now >= last_step; }
+  bool is_validation_due(i64 now) const {
+    return options.validation_data && options.validation_every > 0 && now % options.validation_every == 0;
+  }
   template <class F>
   void each_callback(const F& f) const {
     for (const AnyCallback& c : options.callbacks)
@@ -148,6 +139,7 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
       if (!train_epoch(fit)) break;
       end_epoch(fit);
     }
+    if (fit.is_over(step) && run.step_in_epoch_ > 0 && !fit.is_interrupted) end_part(fit);
     if (fit.progress) fit.progress->end();
     if (fit.is_interrupted) {
       save(fit, run.epoch_, run.step_in_epoch_, true);
@@ -161,7 +153,6 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
     } else if (fit.interrupt) {
       run.history_.exit_status = fit.interrupt->exit_status();
     }
-    if (fit.is_over(step) && run.step_in_epoch_ > 0 && !run.values_.empty()) run.history_.add(run.values_);
   } catch (...) {
     data_epoch = fit.feed.position().epoch + 1;
     fit.progress.reset();  // ends the line before the text of the error
@@ -210,6 +201,10 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
       fit.steps = place.epoch * std::max<i64>(run.steps_per_epoch_, 0) + place.step_in_epoch;
       fit.saved = true;
       fit.feed.move_to(place.data);
+      fit.validation = place.validation, fit.part = place.part;
+      if (fit.goes_on) steps->read(run.values_);
+      for (const auto& [name, value] : fit.validation) run.values_.set(name, value);
+      run.validated_ = !fit.validation.empty();
     }
   }
   i64 steps_in_all = run.steps_per_epoch_ > 0 ? run.steps_per_epoch_ * run.epochs_ : 0;
@@ -222,6 +217,7 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
     steps_in_all = fit.steps + left;
   }
   fit.ask_for_signals();
+  if (!fit.is_over(step)) fit.part = {};
   if (o.progress.mode != ProgressMode::none && fit.replicas.is_first()) fit.progress.emplace(steps_in_all, o.progress);
 }
 // Returns whether the epoch is over; false if a signal, the last step, or a callback before its first step has ended
@@ -231,7 +227,8 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
   if (!fit.goes_on) {
     steps->reset();
     run.step_in_epoch_ = 0;
-    run.values_ = {};
+    run.values_ = fit.validation = {};
+    run.validated_ = false;
     fit.each_callback([&](Callback& c) { c.on_epoch_begin(run); });
   }
   fit.goes_on = false;
@@ -250,6 +247,11 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
     fit.each_callback([&](Callback& c) { c.on_step_end(run); });
     if (fit.progress)
       fit.progress->step(++fit.steps, [&] { return Figures(run.values().begin(), run.values().end()); });
+    if (fit.is_validation_due(step)) {
+      validate(fit);
+      for (const auto& [name, value] : run.values_)
+        if (name.starts_with("val_")) fit.validation.set(name, value);
+    }
     fit.ask_for_signals();
     if (fit.replicas.are_several() && fit.replicas.any(run.stopped_)) run.stop("another replica has stopped");
     interrupted = fit.is_interrupted;  // after a step: what on_epoch_begin has done is not done again
@@ -290,19 +292,41 @@ TANDEM_INLINE Tensor TrainerState::train_once(const Run& run, const Batch& batch
     throw;
   }
 }
+// Measures the validation data, whose values become those of the epoch.
+TANDEM_INLINE void TrainerState::validate(Fit& fit) {
+  Run& run = fit.run;
+  run.values();  // those of training come first
+  const Values measured = evaluate(fit.options.validation_data, fit.progress ? &*fit.progress : nullptr);
+  for (const auto& [name, value] : measured) run.values_.set("val_" + name, value);
+  run.validated_ = true;
+  fit.validated = step;
+  if (fit.progress && run.running_) fit.progress->print("step " + std::to_string(step) + ": " + run.values_.text());
+  fit.each_callback([&](Callback& c) { c.on_evaluate(run); });
+}
+// Training has ended within an epoch, whose values so far are the last of the history.
+TANDEM_INLINE void TrainerState::end_part(Fit& fit) {
+  Run& run = fit.run;
+  if (!fit.part.empty()) {  // when it was trained
+    run.values_ = fit.part;
+  } else {
+    read_of_all(run.values_);
+    if (fit.options.validation_data && fit.validated != step) validate(fit);
+    fit.part = run.values_;
+    fit.saved = false;
+    if (fit.progress) fit.progress->print("step " + std::to_string(step) + ": " + run.values_.text());
+  }
+  run.history_.add(run.values_);
+}
 TANDEM_INLINE void TrainerState::end_epoch(Fit& fit) {
   Run& run = fit.run;
-  run.validated_ = false;
   if (run.optimizer_) run.values_.set("learning_rate", detail::number_of(run.optimizer_->learning_rate()));
-  if (fit.options.validation_data && (run.epoch_ + 1) % fit.options.validation_freq == 0) {
-    run.validated_ = true;
-    const Values measured = evaluate(fit.options.validation_data, fit.progress ? &*fit.progress : nullptr);
-    for (const auto& [name, value] : measured) run.values_.set("val_" + name, value);
-    fit.each_callback([&](Callback& c) { c.on_evaluate(run); });
-  }
+  const FitOptions& o = fit.options;
+  const bool is_due = o.validation_every == 0 && (run.epoch_ + 1) % o.validation_freq == 0;
+  if (o.validation_data && (is_due || fit.is_over(step)) && fit.validated != step) validate(fit);
   fit.each_callback([&](Callback& c) { c.on_epoch_end(run); });
   run.history_.add(run.values_);
   run.step_in_epoch_ = 0;
+  fit.validation = {};
   if (fit.progress)
     fit.progress->print("epoch " + std::to_string(run.epoch_ + 1) + "/" + std::to_string(run.epochs_) + ": " +
                         run.values_.text());
@@ -312,7 +336,12 @@ TANDEM_INLINE void TrainerState::end_epoch(Fit& fit) {
 TANDEM_INLINE void TrainerState::save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last) {
   if (!fit.keeper) return;
   const bool stopped = fit.run.stopped_;
-  fit.saved = fit.keeper->save({epoch, step, step_in_epoch, stopped, fit.feed.position()}, fit.run.history_, last);
+  History history;
+  history.stop_reason = fit.run.history_.stop_reason;
+  const std::vector<Values>& epochs = fit.run.history_.epochs();  // without that of a part: it goes on with the run
+  for (std::size_t i = 0; i + !fit.part.empty() < epochs.size(); ++i) history.add(epochs[i]);
+  const detail::RunPlace place{epoch, step, step_in_epoch, stopped, fit.feed.position(), fit.validation, fit.part};
+  fit.saved = fit.keeper->save(place, history, last);
   if (!fit.saved) return;
   fit.each_callback([&](Callback& c) { c.on_checkpoint(fit.run); });
   fit.saved = fit.run.stopped_ == stopped;
