@@ -23,6 +23,7 @@
 #include "tandem/data/dataset/element.inl"
 #include "tandem/data/dataset/report.inl"
 #include "tandem/data/dataset/saved.inl"
+#include "tandem/data/dataset/seek_points.inl"
 #include "tandem/data/dataset/snapshot.inl"
 #include "tandem/data/dataset_files.inl"
 #include "tandem/data/file.inl"

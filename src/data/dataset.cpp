@@ -3,3 +3,4 @@
 #include "tandem/data/dataset/ahead.inl"
 #include "tandem/data/dataset/element.inl"
 #include "tandem/data/dataset/report.inl"
+#include "tandem/data/dataset/seek_points.inl"

@@ -20,6 +20,7 @@
 #include "tandem/data/dataset/ragged_batch.hpp"
 #include "tandem/data/dataset/sample.hpp"
 #include "tandem/data/dataset/saved.hpp"
+#include "tandem/data/dataset/seek_points.hpp"
 #include "tandem/data/dataset/shuffle.hpp"
 #include "tandem/data/dataset/snapshot.hpp"
 #include "tandem/data/dataset/sources.hpp"
@@ -63,7 +64,7 @@ TANDEM_API void check_shard(i64 num_shards, i64 index);
 /// shuffle() is then a permutation of all of them that takes no memory, and iterations begin at any element at no
 /// cost. Transformations that do not look at elements keep it so, and so do map, batch, padded_batch, cache and
 /// prefetch. All others are *streams*: an iteration that begins in the middle passes over what lies before, without
-/// calling the functions of map behind the source.
+/// calling the functions of map behind the source. Files are sought where seek_points() has records of them.
 ///
 /// Everything random is a function of the seeds, the epoch and the number of the element: epoch(3) has the same
 /// elements in each process, with any number of threads. So a position (epoch, index) is all that a checkpoint has to
@@ -132,6 +133,13 @@ class Dataset {
   /// What the iterations so far have counted, a line for each stage: elements, the time of its function, how many of
   /// its threads were busy, how long the consumer has waited, the bytes in its buffer.
   std::string report() const { return detail::report(*stage_); }
+  /// Where in their files the records lie that iterations have read, one in 64 or fewer, as a text of at most some 20
+  /// KB for a checkpoint. "" if nothing reads files. In another process set_seek_points() of the same pipeline takes
+  /// it: an iteration that begins in the middle then seeks, and does not read the records before.
+  std::string seek_points() const { return detail::seek_points(*stage_); }
+  /// Points of files that have changed since, or of another number of files, are not used.
+  ///   throws  errors::InvalidArgumentError for a text that seek_points() has not made
+  void set_seek_points(const std::string& text) const { detail::set_seek_points(*stage_, text); }
   /// Limits the bytes that the buffers of an iteration keep: those of shuffle, of map with threads and of prefetch. The
   /// latter two wait for room; a shuffle that has none raises. Counted are tensors, texts, and vectors, containers and
   /// structs of them.

@@ -2,10 +2,9 @@
 // "TNDTFRX1", the size and the modification time of the records' file, the number of records, the offset of each, and
 // the CRC-32C of all that.
 #pragma once
-#include <sys/stat.h>
-
 #include <vector>
 
+#include "tandem/io/file_version.hpp"
 #include "tandem/io/regular_file.hpp"
 #include "tandem/io/replace_file.hpp"
 #include "tandem/io/tfrecord.hpp"
@@ -16,17 +15,6 @@ namespace TANDEM_NS::io {
 namespace detail {
 
 inline constexpr std::string_view record_index_magic = "TNDTFRX1";
-
-struct FileVersion {
-  u64 size, time;  // time: in nanoseconds
-  bool operator==(const FileVersion&) const = default;
-};
-inline FileVersion version_of(const std::string& path) {
-  struct stat s {};
-  if (uninterrupted([&] { return ::stat(path.c_str(), &s); }) != 0) return {};
-  return {static_cast<u64>(s.st_size),
-          static_cast<u64>(s.st_mtim.tv_sec) * 1'000'000'000 + static_cast<u64>(s.st_mtim.tv_nsec)};
-}
 
 // The offsets of the records, and the file's size.
 TANDEM_INLINE std::vector<u64> scan_records(const std::string& path) {

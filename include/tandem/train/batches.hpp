@@ -61,6 +61,9 @@ class BatchSource {
   virtual ~BatchSource() = default;
   virtual std::unique_ptr<BatchCursor> open(data::Position from) const = 0;
   virtual i64 cardinality() const = 0;
+  /// Dataset::seek_points.
+  virtual std::string seek_points() const = 0;
+  virtual void set_seek_points(const std::string& text) const = 0;
 };
 
 /// Whether a type is a data set that Batches takes.
@@ -77,6 +80,8 @@ class DatasetSource final : public BatchSource {
     return std::make_unique<Cursor>(dataset_.iterator(from));
   }
   i64 cardinality() const override { return dataset_.cardinality(); }
+  std::string seek_points() const override { return dataset_.seek_points(); }
+  void set_seek_points(const std::string& text) const override { dataset_.set_seek_points(text); }
 
  private:
   struct Cursor final : BatchCursor {
@@ -117,6 +122,9 @@ class Batches {
   /// The number of batches of an epoch, data::infinite_cardinality or data::unknown_cardinality.
   i64 cardinality() const { return source_->cardinality(); }
   std::unique_ptr<detail::BatchCursor> open(data::Position from) const { return source_->open(from); }
+  /// Dataset::seek_points.
+  std::string seek_points() const { return source_->seek_points(); }
+  void set_seek_points(const std::string& text) const { source_->set_seek_points(text); }
 
  private:
   std::shared_ptr<const detail::BatchSource> source_;

@@ -1,6 +1,7 @@
 // Feed: the batches that a training takes from its data set. For the definitions of Trainer.
 #pragma once
 #include <memory>
+#include <string>
 
 #include "tandem/base/error.hpp"
 #include "tandem/data/dataset_sources.hpp"
@@ -40,9 +41,11 @@ class Feed {
     return batch;
   }
   data::Position position() const { return next_; }
-  void move_to(data::Position next) {
+  std::string seek_points() const { return data_.seek_points(); }
+  void move_to(data::Position next, const std::string& seek_points) {
     next_ = next;
     cursor_.reset();
+    data_.set_seek_points(seek_points);
   }
 
  private:

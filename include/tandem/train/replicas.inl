@@ -39,7 +39,8 @@ TANDEM_INLINE bool Replicas::share(bool restored, RunPlace& place, History& hist
   const std::vector<i64> n = TANDEM_VIRTUAL(*replication_, Replication::initial)(constant(own)).to_vector<i64>();
   if (n[0] == 0) return false;
   const Values validation = shared(place.validation), part = shared(place.part);
-  place = {n[1], n[2], n[3], n[4] != 0, {n[5], n[6]}, validation, part};
+  const std::string seek_points = shared(place.seek_points);
+  place = {n[1], n[2], n[3], n[4] != 0, {n[5], n[6]}, seek_points, validation, part};
   const std::string reason = shared(history.stop_reason);
   history = History::parse(shared(history.to_text()));
   history.stop_reason = reason;

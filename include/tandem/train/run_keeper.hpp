@@ -16,10 +16,11 @@ namespace TANDEM_NS::train::detail {
 /// Where a training is, besides its Variables.
 struct RunPlace {
   i64 epoch = 0, step = 0, step_in_epoch = 0;
-  bool stopped = false;      // by a callback
-  data::Position data = {};  // of the next batch
-  Values validation = {};    // the latest of the epoch so far
-  Values part = {};          // of the epoch within which the steps have ended; none if they have not
+  bool stopped = false;          // by a callback
+  data::Position data = {};      // of the next batch
+  std::string seek_points = {};  // of the data set
+  Values validation = {};        // the latest of the epoch so far
+  Values part = {};              // of the epoch within which the steps have ended; none if they have not
 };
 
 class RunKeeper {

@@ -53,6 +53,7 @@ TANDEM_INLINE bool RunKeeper::restore(RunPlace& place, History& history) {
            number(2),
            number(3) != 0,
            {number(4), number(5)},
+           texts.contains("seek_points") ? texts.at("seek_points") : std::string(),
            impl::values_of(texts, "validation"),
            impl::values_of(texts, "part")};
   history = History::parse(texts.at("history"));
@@ -64,6 +65,7 @@ TANDEM_INLINE bool RunKeeper::save(const RunPlace& place, const History& history
                          i64{place.stopped}, place.data.epoch, place.data.index};
   for (std::size_t i = 0; i < numbers_.size(); ++i) numbers_[i].assign(numbers[i]);
   Metadata texts{{"history", history.to_text()}, {"stop_reason", history.stop_reason}};
+  if (!place.seek_points.empty()) texts["seek_points"] = place.seek_points;
   impl::set_text(texts, "validation", place.validation);
   impl::set_text(texts, "part", place.part);
   const auto save = [&] {

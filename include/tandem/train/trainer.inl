@@ -200,7 +200,7 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
       fit.goes_on = place.step_in_epoch > 0;
       fit.steps = place.epoch * std::max<i64>(run.steps_per_epoch_, 0) + place.step_in_epoch;
       fit.saved = true;
-      fit.feed.move_to(place.data);
+      fit.feed.move_to(place.data, place.seek_points);
       fit.validation = place.validation, fit.part = place.part;
       if (fit.goes_on) steps->read(run.values_);
       for (const auto& [name, value] : fit.validation) run.values_.set(name, value);
@@ -340,7 +340,8 @@ TANDEM_INLINE void TrainerState::save(Fit& fit, i64 epoch, i64 step_in_epoch, bo
   history.stop_reason = fit.run.history_.stop_reason;
   const std::vector<Values>& epochs = fit.run.history_.epochs();  // without that of a part: it goes on with the run
   for (std::size_t i = 0; i + !fit.part.empty() < epochs.size(); ++i) history.add(epochs[i]);
-  const detail::RunPlace place{epoch, step, step_in_epoch, stopped, fit.feed.position(), fit.validation, fit.part};
+  const detail::RunPlace place{
+      epoch, step, step_in_epoch, stopped, fit.feed.position(), fit.feed.seek_points(), fit.validation, fit.part};
   fit.saved = fit.keeper->save(place, history, last);
   if (!fit.saved) return;
   fit.each_callback([&](Callback& c) { c.on_checkpoint(fit.run); });

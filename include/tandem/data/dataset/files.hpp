@@ -5,21 +5,23 @@
 #include <string_view>
 
 #include "tandem/data/dataset/indexed.hpp"
+#include "tandem/data/dataset/seek_points.hpp"
 
 namespace TANDEM_NS::data::detail {
 
 TANDEM_API void check_paths(const char* op, const std::vector<std::string>& paths);
 
 /// What readers of type R read from files, which are opened when their turn comes. `open(path)` makes a reader, with
-/// bool next(T&).
+/// bool next(T&), position() and seek().
 template <class T, class R, class Open>
 class Files final : public Stage<T> {
  public:
   Files(const char* name, std::vector<std::string> paths, Open open)
-      : Stage<T>(name), paths_(std::move(paths)), open_(std::move(open)) {
-    check_paths(name, paths_);
+      : Stage<T>(name), points_(std::move(paths)), open_(std::move(open)) {
+    check_paths(name, points_.paths());
   }
   i64 cardinality() const override { return unknown_cardinality; }
+  SeekPoints* seek_points() const override { return &points_; }
   std::unique_ptr<Cursor<T>> open(const Run&, i64 first) const override {
     return skipped<T>(std::make_unique<Run_>(*this), first);
   }
@@ -38,36 +40,70 @@ class Files final : public Stage<T> {
         if constexpr (requires { reader.next(unused); }) return reader.next(unused);  // does not copy the record
         else return reader.next(unused_);
       };
-      for (i64 i = 0; i < n; ++i) try {
-          if (!read(pass)) return i;
+      const i64 from = number_;
+      if (n > 2 * stage_.points_.spacing()) seek(from + n);
+      while (number_ < from + n) try {
+          if (!read(pass)) break;
         } catch (...) {  // a record that raises is passed over like others
         }
-      return n;
+      return number_ - from;
     }
 
    private:
+    // Goes to the last seek point before an element, if that is ahead.
+    void seek(i64 element) {
+      const std::optional<SeekPoints::Point> point = stage_.points_.before(element);
+      if (!point || point->element <= number_) return;
+      if (point->file != file_) reader_.reset();
+      file_ = point->file, number_ = point->element;
+      if (file_ == paths().size()) return;
+      open();
+      reader_->seek(point->position);
+    }
+    void open() {
+      if (reader_) return;
+      generation_ = stage_.points_.open(file_);
+      reader_ = std::make_unique<R>(stage_.open_(paths()[file_]));
+      is_sound_ = true;
+    }
     template <class F>
     bool read(const F& f) {
       for (;; reader_.reset(), ++file_) {
-        if (file_ == stage_.paths_.size()) return false;
-        if (!reader_) {
-          try {
-            reader_ = std::make_unique<R>(stage_.open_(stage_.paths_[file_]));
-          } catch (...) {
-            ++file_;  // after the error, reading goes on with the next file
-            throw;
-          }
+        if (file_ == paths().size()) {
+          stage_.points_.set_end(number_, generation_);
+          return false;
         }
-        if (f(*reader_)) return true;
+        try {
+          open();
+        } catch (...) {
+          ++file_, ++number_;  // after the error, reading goes on with the next file
+          throw;
+        }
+        if (is_sound_ && number_ % stage_.points_.spacing() == 0)
+          stage_.points_.add({number_, file_, reader_->position()}, generation_);
+        is_sound_ = false;  // what a reader does after an error may depend on what lies before
+        try {
+          if (!f(*reader_)) continue;
+        } catch (...) {
+          ++number_;
+          throw;
+        }
+        ++number_;
+        return is_sound_ = true;
       }
     }
+    const std::vector<std::string>& paths() const { return stage_.points_.paths(); }
+
     const Files& stage_;
     std::size_t file_ = 0;
+    i64 number_ = 0;  // of the next element
     std::unique_ptr<R> reader_;
+    u64 generation_ = 0;
+    bool is_sound_ = true;  // the reader's last call has not raised
     T unused_;
   };
 
-  std::vector<std::string> paths_;
+  mutable SeekPoints points_;
   Open open_;
 };
 

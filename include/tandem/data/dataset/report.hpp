@@ -26,6 +26,7 @@ struct StageCounts {
   void release(i64 bytes) { kept.fetch_sub(bytes, std::memory_order_relaxed); }
 };
 
+class SeekPoints;
 class StageInfo;
 
 /// The threads that compute the elements of a stage ahead of its consumer, if there are any.
@@ -52,6 +53,8 @@ class TANDEM_API StageInfo {
   /// Its own or, if it has none, those of an input.
   const Workers& workers() const { return workers_; }
   const std::vector<Ref>& inputs() const { return inputs_; }
+  /// Where its records lie in the files that it reads; null for stages that read none.
+  virtual SeekPoints* seek_points() const { return nullptr; }
 
  protected:
   void set_workers(const Workers& workers) {

@@ -1,0 +1,25 @@
+// FileVersion: whether a file is still what it was. For the definitions of the components io and data.
+#pragma once
+#include <sys/stat.h>
+
+#include <string>
+
+#include "tandem/base/dtype.hpp"
+#include "tandem/io/regular_file.hpp"
+
+namespace TANDEM_NS::io::detail {
+
+/// Size and modification time in nanoseconds.
+struct FileVersion {
+  u64 size = 0, time = 0;
+  friend bool operator==(const FileVersion&, const FileVersion&) = default;
+};
+/// The present version of a file; zeros if there is none.
+inline FileVersion version_of(const std::string& path) {
+  struct stat s {};
+  if (uninterrupted([&] { return ::stat(path.c_str(), &s); }) != 0) return {};
+  return {static_cast<u64>(s.st_size),
+          static_cast<u64>(s.st_mtim.tv_sec) * 1'000'000'000 + static_cast<u64>(s.st_mtim.tv_nsec)};
+}
+
+}  // namespace TANDEM_NS::io::detail
