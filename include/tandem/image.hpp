@@ -1,4 +1,4 @@
-// Images: JPEG, PNG and BMP files, resizing, crops and pads, colors, transforms, boxes, measures, layers that augment.
+// Images: JPEG, PNG, BMP and GIF files, resizing, crops and pads, colors, transforms, boxes, measures, layers that augment.
 // The component tandem::image.
 #pragma once
 #include "tandem/image/adjust.hpp"
@@ -27,6 +27,7 @@
 #include "tandem/image/decode.inl"
 #include "tandem/image/encode.inl"
 #include "tandem/image/flip.inl"
+#include "tandem/image/gif.inl"
 #include "tandem/image/glimpse.inl"
 #include "tandem/image/jpeg.inl"
 #include "tandem/image/jpeg_write.inl"

@@ -72,6 +72,10 @@ void read_files(const std::string& dir) {
     const bool is_16 = std::string(name) == "gray16.png";
     io::save_npy(path + ".npy", is_16 ? image::decode_png(bytes, {.dtype = uint16}) : image::decode_image(bytes));
   }
+  for (const char* const name : {"animation.gif", "still.gif", "interlaced.gif"}) {
+    const std::string path = dir + "/theirs_" + name;
+    io::save_npy(path + ".npy", image::decode_gif(io::read_file(path)));
+  }
   std::string keys;
   for (const io::WebDatasetSample& sample : data::WebDataset(dir + "/theirs.tar"))
     keys += sample.key + " " + sample["txt"] + " " + std::to_string(sample["bin"].size()) + "\n";

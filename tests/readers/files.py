@@ -14,7 +14,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
 import tensorflow as tf
 import webdataset
-from PIL import Image
+from PIL import Image, ImageSequence
 
 FAILED = []
 
@@ -67,6 +67,30 @@ def read_pictures(folder):
             check(f"Pillow reads {name}", np.array_equal(np.asarray(Image.open(path)).reshape(want.shape), want))
 
 
+def write_gifs(folder, picture):
+    picture.convert("P").save(f"{folder}/theirs_still.gif")
+    picture.convert("P").save(f"{folder}/theirs_interlaced.gif", interlace=1)
+    frames = []
+    for i in range(12):
+        frame = Image.new("RGBA", (83, 61), (0, 0, 0, 0))
+        frame.paste(picture.crop((0, 0, 30 + i, 20 + 2 * i)), (3 * i, 2 * i))
+        frames.append(frame)
+    frames[0].save(
+        f"{folder}/theirs_animation.gif", save_all=True, append_images=frames[1:], disposal=[1, 2, 1, 1, 2, 2, 1, 3, 1, 3, 3, 1]
+    )
+
+
+def compare_gifs(folder):
+    for name in "animation", "still", "interlaced":
+        got = np.load(f"{folder}/theirs_{name}.gif.npy")
+        frames = [np.asarray(f.convert("RGBA")) for f in ImageSequence.Iterator(Image.open(f"{folder}/theirs_{name}.gif"))]
+        want = np.stack([np.where(f[..., 3:] == 0, 0, f[..., :3]) for f in frames])
+        check(f"Pillow's frames of {name}.gif", np.array_equal(got, want))
+        if name != "animation":  # TensorFlow leaves frames that are to be removed
+            theirs = tf.io.decode_gif(tf.io.read_file(f"{folder}/theirs_{name}.gif"))
+            check(f"TensorFlow's frames of {name}.gif", np.array_equal(got, theirs.numpy()))
+
+
 def write_theirs(folder):
     rng = np.random.default_rng(1)
     floats, ints = rng.normal(size=[200, 2]).astype(np.float32), [rng.integers(-(2**60), 2**60, size=i % 5) for i in range(200)]
@@ -92,6 +116,7 @@ def write_theirs(folder):
     picture.convert("RGBA").save(f"{folder}/theirs_alpha.png")
     picture.save(f"{folder}/theirs_interlaced.png", interlace=1)
     picture.save(f"{folder}/theirs_rgb.bmp")
+    write_gifs(folder, picture)
     with webdataset.TarWriter(f"{folder}/theirs.tar") as shard:
         for i in range(20):
             shard.write({"__key__": f"train/{i:04}", "txt": f"text{i}", "bin": b"\0" * i})
@@ -114,6 +139,7 @@ def compare_theirs(folder, floats, ints):
             check(f"picture {name}", got.shape == want.shape and psnr(got, want) > (20 if "cmyk" in name else 45))
         else:
             check(f"picture {name}", np.array_equal(got, want))
+    compare_gifs(folder)
     samples = "".join(f"train/{i:04} text{i} {i}\n" for i in range(20))
     check("webdataset's shard", open(f"{folder}/theirs.tar.txt").read() == samples)
 

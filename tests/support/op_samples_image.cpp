@@ -1,6 +1,7 @@
 // Samples of the component tandem::image.
 #include "tandem/image.hpp"
 #include "tandem/ops/all.hpp"
+#include "tests/support/hex.hpp"
 #include "tests/support/op_samples.hpp"
 
 namespace samples::detail {
@@ -16,6 +17,9 @@ std::string small_bmp() {
   s[0] = 'B', s[1] = 'M', s[10] = 54, s[14] = 40, s[18] = 2, s[22] = 1, s[26] = 1, s[28] = 24, s[55] = 7;
   return s;
 }
+std::string small_gif() {
+  return testing::from_hex("47494638396101000100810000000000ff000000ff000000ff2c00000000010001000002024c01003b");
+}
 void decode_picture_calls(Numbers& n) {
   const Tensor jpeg = image::encode_jpeg(picture(n, 3)), png = image::encode_png(picture(n, 4, uint16));
   image::decode_jpeg(jpeg, {.channels = 1, .ratio = 2});
@@ -24,6 +28,7 @@ void decode_picture_calls(Numbers& n) {
   image::decode_image(png);
   image::decode_image(jpeg, {.channels = 3});
   image::decode_bmp(constant(small_bmp()));
+  image::decode_gif(constant(small_gif()));
 }
 void encode_jpeg_calls(Numbers& n) {
   image::encode_jpeg(picture(n, 3), {.quality = 80, .progressive = true});
@@ -50,9 +55,10 @@ tandem::Span<const Sample> image_samples() {
   static const Sample list[] = {
       {"decode_jpeg", decode_picture_calls},  {"decode_and_crop_jpeg", decode_picture_calls},
       {"decode_png", decode_picture_calls},   {"decode_bmp", decode_picture_calls},
-      {"decode_image", decode_picture_calls}, {"encode_jpeg", encode_jpeg_calls},
-      {"encode_png", encode_png_calls},       {"image_resize", resize_calls},
-      {"image_resize_nearest", resize_calls}, {"image_resize_grad", resize_calls},
+      {"decode_image", decode_picture_calls}, {"decode_gif", decode_picture_calls},
+      {"encode_jpeg", encode_jpeg_calls},     {"encode_png", encode_png_calls},
+      {"image_resize", resize_calls},         {"image_resize_nearest", resize_calls},
+      {"image_resize_grad", resize_calls},
   };
   return list;
 }

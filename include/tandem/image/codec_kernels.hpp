@@ -1,5 +1,5 @@
 // What the readers and writers of image formats offer to the ops: sizes from headers, pixels into a buffer. None of
-// them knows tensors. Not here: the formats (jpeg.inl, jpeg_write.inl, png.inl, png_write.inl, bmp.inl).
+// them knows tensors. Not here: the formats (jpeg.inl, jpeg_write.inl, png.inl, png_write.inl, bmp.inl, gif.inl).
 #pragma once
 #include <string>
 #include <string_view>
@@ -46,6 +46,15 @@ TANDEM_API Extent png_extent(const DecodeCall&);
 TANDEM_API void read_png(const DecodeCall&, void* to);
 TANDEM_API Extent bmp_extent(const DecodeCall&);
 TANDEM_API void read_bmp(const DecodeCall&, std::uint8_t* to);
+
+struct GifExtent {
+  i64 frames, height, width;
+};
+TANDEM_API bool is_gif(std::string_view bytes);
+/// The extent of the first frames, `most` or all that there are.
+TANDEM_API GifExtent gif_extent(const DecodeCall&, i64 most);
+/// Decodes so many frames, as many as gif_extent has found, into RGB.
+TANDEM_API void read_gif(const DecodeCall&, i64 frames, std::uint8_t* to);
 
 /// Encodes pixels of that extent.
 ///   throws  errors::InvalidArgumentError, in the name of encode_jpeg or encode_png

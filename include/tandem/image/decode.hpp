@@ -1,4 +1,4 @@
-// Reading of encoded images: JPEG, PNG, BMP. Part of the component tandem::image.
+// Reading of encoded images: JPEG, PNG, BMP, GIF. Part of the component tandem::image.
 // Not here: writing (encode.hpp), files (io::read_file), resizing (resize.hpp).
 #pragma once
 #include <array>
@@ -77,13 +77,29 @@ struct DecodeBmpOptions {
 TANDEM_API Tensor decode_bmp(const Tensor& contents, DecodeBmpOptions = {});
 TANDEM_API Tensor decode_bmp(std::string_view contents, DecodeBmpOptions = {});
 
+struct DecodeGifOptions {
+  TANDEM_OP_OPTIONS;
+  i64 max_pixels = default_max_pixels;  ///< of all frames
+};
+/// Decodes the frames of a GIF image, as a viewer shows them one after the other: a frame is drawn over those before,
+/// which are left, erased or restored as they say (GIF89a, 23.c.iv; TensorFlow leaves all of them). Transparent pixels
+/// show what is below, and black where nothing is. Delays are skipped. The size is that of the logical screen, to which
+/// frames are clipped.
+///   contents  the bytes, or a string scalar
+///   returns   uint8, [frames, height, width, 3]
+///   throws    errors::InvalidArgumentError if the bytes are not a GIF image, are damaged or end early, and for more
+///             than .max_pixels pixels in all frames
+///   gradient  none (non-differentiable)
+TANDEM_API Tensor decode_gif(const Tensor& contents, DecodeGifOptions = {});
+TANDEM_API Tensor decode_gif(std::string_view contents, DecodeGifOptions = {});
+
 struct DecodeImageOptions {
   TANDEM_OP_OPTIONS;
   i64 channels = 0;
   DType dtype = DType::uint8;  ///< uint16: PNG alone
   i64 max_pixels = default_max_pixels;
 };
-/// Decodes a JPEG, PNG or BMP image, whichever the first bytes show.
+/// Decodes a JPEG, PNG or BMP image, or the first frame of a GIF image, whichever the first bytes show.
 ///   contents  the bytes, or a string scalar
 ///   returns   `.dtype`, [height, width, channels]
 ///   throws    errors::InvalidArgumentError for other bytes, and as the decoder of the format
@@ -112,10 +128,10 @@ TANDEM_API Tensor extract_jpeg_shape(std::string_view contents, OpOptions = {});
 
 namespace TANDEM_NS {
 
-TANDEM_OPS(image_decode_ops, decode_jpeg, decode_and_crop_jpeg, decode_png, decode_bmp, decode_image)
+TANDEM_OPS(image_decode_ops, decode_jpeg, decode_and_crop_jpeg, decode_png, decode_bmp, decode_gif, decode_image)
 
 namespace rules {
-enum class ImageFormat : std::uint8_t { any, jpeg, png, bmp };
+enum class ImageFormat : std::uint8_t { any, jpeg, png, bmp, gif };
 struct DecodeImageAttrs {
   ImageFormat format;
   DType dtype;
@@ -136,6 +152,6 @@ struct DecodeImageAttrs {
 template <>
 inline constexpr int enumerators<image::DctMethod> = 2;
 template <>
-inline constexpr int enumerators<rules::ImageFormat> = 4;
+inline constexpr int enumerators<rules::ImageFormat> = 5;
 
 }  // namespace TANDEM_NS

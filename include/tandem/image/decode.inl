@@ -1,5 +1,7 @@
 // Definitions of image/decode.hpp.
 #pragma once
+#include <limits>
+
 #include "tandem/core/scope.hpp"
 #include "tandem/image/codec_kernels.hpp"
 #include "tandem/image/decode.hpp"
@@ -15,7 +17,8 @@ inline ImageFormat format_of(const DecodeCall& c) {
   if (is_jpeg(c.bytes)) return ImageFormat::jpeg;
   if (c.bytes.substr(0, 8) == "\x89PNG\r\n\x1a\n") return ImageFormat::png;
   if (c.bytes.substr(0, 2) == "BM") return ImageFormat::bmp;
-  raise(c.op, "the " + std::to_string(c.bytes.size()) + " bytes begin neither as JPEG nor as PNG nor as BMP");
+  if (is_gif(c.bytes)) return ImageFormat::gif;
+  raise(c.op, "the " + std::to_string(c.bytes.size()) + " bytes begin neither as JPEG nor as PNG, BMP or GIF");
 }
 inline void check_options(const char* op, const DecodeAttrs& a) {
   const auto check = [&](bool good, const char* what) {
@@ -24,6 +27,7 @@ inline void check_options(const char* op, const DecodeAttrs& a) {
   const i64 c = a.channels;
   if (a.format == ImageFormat::jpeg) check(c == 0 || c == 1 || c == 3, "channels must be 0, 1 or 3");
   else if (a.format == ImageFormat::bmp) check(c == 0 || c == 1 || c == 3 || c == 4, "channels must be 0, 1, 3 or 4");
+  else if (a.format == ImageFormat::gif) check(c == 0 || c == 3, "channels must be 0 or 3 for GIF");
   else check(c >= 0 && c <= 4, "channels must be 0 to 4");
   check(a.dtype == DType::uint8 || a.dtype == DType::uint16, "the dtype must be uint8 or uint16");
   check(a.ratio == 1 || a.ratio == 2 || a.ratio == 4 || a.ratio == 8, "ratio must be 1, 2, 4 or 8");
@@ -50,6 +54,10 @@ auto with_format(const KernelCall& c, const F& f) {
 }
 TANDEM_INLINE Specs resolve_decode_image(const KernelCall& c) {
   return with_format(c, [](const DecodeCall& call) {
+    if (call.attrs.format == ImageFormat::gif) {
+      const GifExtent e = gif_extent(call, 1);
+      return Specs(Spec{Shape{e.height, e.width, 3}, call.attrs.dtype, {}});
+    }
     const Extent e = call.attrs.format == ImageFormat::jpeg  ? jpeg_extent(call)
                      : call.attrs.format == ImageFormat::png ? png_extent(call)
                                                              : bmp_extent(call);
@@ -61,8 +69,23 @@ TANDEM_INLINE void decode_image_kernel(const KernelCall& c) {
     auto* const to = c.out[0].as<std::uint8_t>();
     if (call.attrs.format == ImageFormat::jpeg) read_jpeg(call, to);
     else if (call.attrs.format == ImageFormat::png) read_png(call, to);
+    else if (call.attrs.format == ImageFormat::gif) read_gif(call, 1, to);
     else read_bmp(call, to);
   });
+}
+TANDEM_INLINE Specs infer_decode_gif(const InferCall& c) {
+  infer_decode_image(c);
+  return Specs(Spec{Shape{none, none, none, 3}, DType::uint8, {}});
+}
+TANDEM_INLINE Specs resolve_decode_gif(const KernelCall& c) {
+  return with_format(c, [](const DecodeCall& call) {
+    const GifExtent e = gif_extent(call, std::numeric_limits<i64>::max());
+    return Specs(Spec{Shape{e.frames, e.height, e.width, 3}, DType::uint8, {}});
+  });
+}
+TANDEM_INLINE void decode_gif_kernel(const KernelCall& c) {
+  with_format(
+      c, [&](const DecodeCall& call) { read_gif(call, c.out[0].spec->shape.dim(0), c.out[0].as<std::uint8_t>()); });
 }
 inline DecodeAttrs attrs_of(ImageFormat format, i64 channels, DType dtype, i64 max_pixels) {
   return {format, dtype, DctMethod::integer_accurate, true, false, false, channels, 1, max_pixels, 1, {}};
@@ -88,16 +111,18 @@ inline Tensor scalar_of(std::string_view bytes) {
 }
 
 // The definition of a decoder: they differ in their names, which errors have, and in the format among their attributes.
-constexpr OpDef decoder(const char* name) {
+constexpr OpDef decoder(const char* name, Specs (*infer)(const InferCall&) = &infer_decode_image,
+                        void (*kernel)(const KernelCall&) = &decode_image_kernel,
+                        Specs (*resolve)(const KernelCall&) = &resolve_decode_image) {
   return {.name = name,
           .input_names = "contents",
-          .infer = &infer_decode_image,
-          .cpu = &decode_image_kernel,
+          .infer = infer,
+          .cpu = kernel,
           .dtypes = dtypes_of(DType::string),
           .host_inputs = 0xffff,
           .flags = {.non_differentiable = true},
           .attrs = &tandem::detail::attr_type<rules::DecodeImageAttrs>,
-          .rare = {.resolve = &resolve_decode_image}};
+          .rare = {.resolve = resolve}};
 }
 
 }  // namespace image::impl
@@ -106,6 +131,8 @@ TANDEM_INLINE constexpr OpDef decode_jpeg_op = image::impl::decoder("decode_jpeg
 TANDEM_INLINE constexpr OpDef decode_and_crop_jpeg_op = image::impl::decoder("decode_and_crop_jpeg");
 TANDEM_INLINE constexpr OpDef decode_png_op = image::impl::decoder("decode_png");
 TANDEM_INLINE constexpr OpDef decode_bmp_op = image::impl::decoder("decode_bmp");
+TANDEM_INLINE constexpr OpDef decode_gif_op = image::impl::decoder(
+    "decode_gif", &image::impl::infer_decode_gif, &image::impl::decode_gif_kernel, &image::impl::resolve_decode_gif);
 TANDEM_INLINE constexpr OpDef decode_image_op = image::impl::decoder("decode_image");
 
 namespace image {
@@ -126,6 +153,10 @@ TANDEM_INLINE Tensor decode_bmp(const Tensor& contents, DecodeBmpOptions o) {
   return apply1(decode_bmp_op, impl::attrs_of(rules::ImageFormat::bmp, o.channels, DType::uint8, o.max_pixels),
                 {o.name, o.where}, contents);
 }
+TANDEM_INLINE Tensor decode_gif(const Tensor& contents, DecodeGifOptions o) {
+  return apply1(decode_gif_op, impl::attrs_of(rules::ImageFormat::gif, 0, DType::uint8, o.max_pixels),
+                {o.name, o.where}, contents);
+}
 TANDEM_INLINE Tensor decode_image(const Tensor& contents, DecodeImageOptions o) {
   return apply1(decode_image_op, impl::attrs_of(rules::ImageFormat::any, o.channels, o.dtype, o.max_pixels),
                 {o.name, o.where}, contents);
@@ -141,6 +172,9 @@ TANDEM_INLINE Tensor decode_png(std::string_view contents, DecodePngOptions o) {
 }
 TANDEM_INLINE Tensor decode_bmp(std::string_view contents, DecodeBmpOptions o) {
   return decode_bmp(impl::scalar_of(contents), o);
+}
+TANDEM_INLINE Tensor decode_gif(std::string_view contents, DecodeGifOptions o) {
+  return decode_gif(impl::scalar_of(contents), o);
 }
 TANDEM_INLINE Tensor decode_image(std::string_view contents, DecodeImageOptions o) {
   return decode_image(impl::scalar_of(contents), o);
