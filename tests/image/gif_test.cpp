@@ -125,22 +125,22 @@ TEST_CASE("decode_gif: a file of another program") {
 TEST_CASE("decode_gif: strings of all lengths and codes of up to 12 bits") {
   for (const bool clears : {true, false})
     for (const std::size_t block : {std::size_t{255}, std::size_t{1}}) {
-      Pixels colors;
+      Pixels numbers;
       std::uint32_t state = 1;
       for (int i = 0; i < 300 * 200; ++i) {
         state = state * 1664525 + 1013904223;
-        colors.push_back(static_cast<std::uint8_t>(i % 300 < 100 ? 7 : state >> 24));  // runs, and noise
+        numbers.push_back(static_cast<std::uint8_t>(i % 300 < 100 ? 7 : state >> 24));  // runs, and noise
       }
       std::string palette;
       for (int i = 0; i < 256; ++i)
         palette += {static_cast<char>(i), static_cast<char>(255 - i), static_cast<char>(i / 2)};
       const std::string file = screen(300, 200, palette) + "," + word(0) + word(0) + word(300) + word(200) + '\0' +
-                               Codes(8, block).packed(colors, clears) + ";";
+                               Codes(8, block).packed(numbers, clears) + ";";
       const Pixels y = bytes_of(image::decode_image(file));
-      REQUIRE(y.size() == 3 * colors.size());
+      REQUIRE(y.size() == 3 * numbers.size());
       int wrong = 0;
-      for (std::size_t i = 0; i < colors.size(); ++i)
-        wrong += y[3 * i] != colors[i] || y[3 * i + 1] != 255 - colors[i] || y[3 * i + 2] != colors[i] / 2;
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        wrong += y[3 * i] != numbers[i] || y[3 * i + 1] != 255 - numbers[i] || y[3 * i + 2] != numbers[i] / 2;
       CHECK(wrong == 0);
     }
 }
