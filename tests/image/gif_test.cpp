@@ -147,7 +147,6 @@ TEST_CASE("decode_gif: strings of all lengths and codes of up to 12 bits") {
 
 TEST_CASE("decode_gif: interlaced rows, local palettes, comments, a file without its last byte") {
   const Pixels rows{0, 1, 2, 3, 1, 2, 3, 1, 1, 1, 2};  // of passes: 0 8, 4, 2 6 10, 1 3 5 7 9
-  const std::string expected = "01302321112";
   std::string in_order(11, ' ');
   const int order[] = {0, 8, 4, 2, 6, 10, 1, 3, 5, 7, 9};
   for (std::size_t i = 0; i < 11; ++i) in_order[std::size_t(order[i])] = static_cast<char>('0' + rows[i]);
