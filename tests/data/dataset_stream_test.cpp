@@ -234,6 +234,22 @@ TEST_CASE("shuffle: an epoch that begins in the middle computes the elements of 
   }
 }
 
+TEST_CASE("shuffle: a buffer is the same wherever an epoch begins, up to its end") {
+  const auto unknown = data::range(50).filter([](i64) { return true; });
+  const auto known = data::range(50).scan(i64{0}, [](i64 sum, i64 i) { return std::pair(sum, i); });
+  for (const auto& input : {unknown, known})
+    for (const i64 size : {1, 2, 3, 7, 49, 50, 60}) {
+      const auto ds = input.shuffle(size);
+      const Longs all = ds.to_vector();
+      REQUIRE(all.size() == 50);
+      for (i64 first = 0; first <= 50; ++first) {
+        Longs rest;
+        for (const i64 i : ds.epoch(0, first)) rest.push_back(i);
+        CHECK(rest == Longs(all.begin() + first, all.end()));
+      }
+    }
+}
+
 TEST_CASE("Dataset: random pipelines begin anywhere, with any number of threads, and know their size") {
   random::set_seed(9);
   for (unsigned seed = 0; seed < 400; ++seed) {

@@ -95,14 +95,17 @@ class ShuffleBuffer final : public Stage<T> {
 
    private:
     // The state after `first` elements of an input with so many in all. Which elements the buffer has then follows from
-    // the draws; only those are computed, the others are passed over. False if the input has ended before.
+    // the draws; only those are computed, the others are passed over. False if the input has ended before. The buffer
+    // is full in the first `full` draws.
     bool begin(i64 first, i64 all) {
       draw_ = ShuffleDraw(stage_, run_);
       buffer_.clear();
       read_ = 0, ended_ = false;
-      std::vector<i64> numbers;  // of the elements in the buffer, in its order
-      i64 next = 0;
-      for (i64 i = 0; i < first; ++i) {
+      const i64 full = all == infinite_cardinality ? first : std::clamp<i64>(all - stage_.size_ + 1, 0, first);
+      std::vector<i64> numbers = numbers_after(full);
+      i64 next = full == 0 ? 0 : stage_.size_ + full - 1;
+      draw_.seek(full);
+      for (i64 i = full; i < first; ++i) {
         while (static_cast<i64>(numbers.size()) < stage_.size_ && next != all) numbers.push_back(next++);
         if (numbers.empty()) break;
         std::swap(numbers[draw_(numbers.size())], numbers.back());
@@ -120,6 +123,24 @@ class ShuffleBuffer final : public Stage<T> {
         buffer_[place] = std::move(kept);
       }
       return pass(next);
+    }
+    // The numbers of the elements in the buffer, in its order, after so many draws from a full one. At draw i number
+    // size - 1 + i is the last in the buffer, and goes to the place of the one that is drawn. So the last draw of a
+    // place says what is there: they are looked for from behind, until all places are known.
+    std::vector<i64> numbers_after(i64 draws) const {
+      if (draws == 0) return {};
+      const i64 last = stage_.size_ - 1;
+      std::vector<i64> numbers(static_cast<std::size_t>(last), -1);
+      i64 unknown = last;
+      for (i64 i = draws; i-- > 0 && unknown > 0;) {
+        const std::size_t place = draw_.at(i, stage_.size_);
+        if (place == numbers.size() || numbers[place] >= 0) continue;
+        numbers[place] = last + i;
+        --unknown;
+      }
+      for (i64 place = 0; place < last; ++place)
+        if (i64& number = numbers[static_cast<std::size_t>(place)]; number < 0) number = place;
+      return numbers;
     }
     // Goes to element number n; false if the input ends before.
     bool pass(i64 n) {
@@ -153,13 +174,24 @@ class ShuffleBuffer final : public Stage<T> {
           : numbers_{static_cast<u64>(stage.options_.seed),
                      static_cast<u64>(stage.options_.reshuffle_each_iteration ? run.key.epoch : 0)} {}
       std::size_t operator()(std::size_t n) {
-        if (draws_ % 2 == 0) words_ = numbers_.block(draws_ / 2, 0xd6);  // a counter of its own
-        const u64 bits = random::join(words_.w[draws_ % 2 * 2], words_.w[draws_ % 2 * 2 + 1]);
-        ++draws_;
-        return static_cast<std::size_t>(static_cast<unsigned __int128>(bits) * n >> 64);
+        if (draws_ % 2 == 0) words_ = words(draws_);
+        return place(words_, draws_++, n);
+      }
+      /// Draw number i, of n places.
+      std::size_t at(i64 i, i64 n) const {
+        return place(words(static_cast<u64>(i)), static_cast<u64>(i), static_cast<std::size_t>(n));
+      }
+      void seek(i64 draws) {
+        draws_ = static_cast<u64>(draws);
+        if (draws_ % 2 == 1) words_ = words(draws_);
       }
 
      private:
+      random::Words words(u64 i) const { return numbers_.block(i / 2, 0xd6); }  // a counter of its own
+      static std::size_t place(const random::Words& words, u64 i, std::size_t n) {
+        const u64 bits = random::join(words.w[i % 2 * 2], words.w[i % 2 * 2 + 1]);
+        return static_cast<std::size_t>(static_cast<unsigned __int128>(bits) * n >> 64);
+      }
       random::Stream numbers_;
       random::Words words_{};
       u64 draws_ = 0;
