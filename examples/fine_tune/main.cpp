@@ -100,8 +100,9 @@ int learn(const Options& o) {
   train("then all of them", net, 2e-3, o.epochs);
 
   ways[1].accuracy.insert(ways[1].accuracy.end(), ways[2].accuracy.begin(), ways[2].accuracy.end());
-  const std::vector<plot::Series> lines{{ways[0].name, ways[0].accuracy},
-                                        {"loaded; all layers from the middle on", ways[1].accuracy}};
+  const std::vector<plot::Series> lines{
+      {ways[0].name, ways[0].accuracy},
+      {fmt::format("loaded, and frozen in the first {} epochs", o.epochs), ways[1].accuracy}};
   plot::lines(lines, {.title = fmt::format("The digits 5 to 9, learned from {} pictures", o.examples),
                       .x_label = "epoch",
                       .y_label = "held-out digits right"})
