@@ -2,6 +2,7 @@
 //   mnist_cnn                        generated digits
 //   mnist_cnn --data DIR             MNIST's four files, train-images-idx3-ubyte.gz and so on
 //   mnist_cnn --batch-normalization  normalizes the convolutions' results
+//   tandem_run -n 2 -- mnist_cnn     two processes compute the gradients of each batch
 // It keeps its run in a folder; stopped, the same command goes on from it.
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "examples/support/digits.hpp"
 #include "examples/support/program.hpp"
 #include "examples/support/training.hpp"
+#include "examples/support/workers.hpp"
 
 using namespace tandem;
 
@@ -26,7 +28,7 @@ layers::Sequential network(bool batch_normalization) {
   layers::Sequential net{moved, layers::Rescaling(1. / 255), layers::Reshape({28, 28, 1})};
   for (const i64 filters : {32, 64}) {
     net.add(layers::Conv2D(filters, 5, {.padding = Padding::same}));
-    if (batch_normalization) net.add(layers::BatchNormalization({.momentum = 0.9}));
+    if (batch_normalization) net.add(layers::BatchNormalization({.momentum = 0.9, .synchronized = true}));
     net.add(layers::ReLU()).add(layers::MaxPooling2D(2));
   }
   net.add(layers::Flatten()).add(layers::Dense(512, nn::relu)).add(layers::Dropout(0.4)).add(layers::Dense(10));
@@ -42,6 +44,8 @@ void print(const Tensor& confusion) {
 }
 
 int learn(const Options& o) {
+  const distribute::MultiWorkerMirroredStrategy strategy;  // this process, or all that a launcher has started
+  const auto scope = strategy.scope();
   const digits::Digits digits = digits::load(o.data, o.seed);
   const auto batches = data::from_tensor_slices({digits.train.images, digits.train.labels})
                            .shuffle({.seed = o.seed})
@@ -50,7 +54,7 @@ int learn(const Options& o) {
   random::set_seed(o.seed);  // of the initial weights, of dropout and of the images' moves
   const layers::Sequential net = network(o.batch_normalization);
   net.build({none, 28, 28}, DType::uint8);
-  fmt::print("{}\n", net.summary());
+  if (workers::is_first(strategy)) fmt::print("{}\n", net.summary());
 
   train::Trainer trainer(
       net, {.loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
@@ -59,7 +63,9 @@ int learn(const Options& o) {
   const train::Metadata settings{
       {"program", "mnist_cnn"}, {"data", digits.source}, {"batch normalization", o.batch_normalization ? "on" : "off"}};
   const train::History history =
-      trainer.fit(batches, training::fit_options(o, settings, {.validation_data = held_out}));
+      trainer.fit(strategy.distribute_dataset(batches),
+                  training::fit_options(o, settings, {.validation_data = strategy.distribute_dataset(held_out)}));
+  if (!workers::is_first(strategy)) return history.exit_status;
   if (history.exit_status) return training::interrupted(history, o.run);
   print(confusion_matrix(digits.test.labels, argmax(trainer.predict(held_out), -1), {.num_classes = 10}));
   fmt::print("{:.2f} % of {} held-out digits right; weights in {}\n", 100 * history["val_accuracy"].back(),

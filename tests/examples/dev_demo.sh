@@ -12,7 +12,7 @@ cp "$1" "$folder/checkout/dev"
 cat >"$folder/tools/cmake" <<'SH'
 #!/bin/sh
 mkdir -p build/release/examples
-for program in char_rnn probe; do
+for program in char_rnn probe tandem_run; do
   printf '#!/bin/sh\necho "%s in $PWD:" "$@"\n' $program >build/release/examples/$program
   chmod +x build/release/examples/$program
 done
@@ -31,6 +31,8 @@ gives "probe in $caller: --data mnist" probe --data mnist
 gives "char_rnn in $caller:"
 gives "char_rnn in $caller: sample" sample
 gives "char_rnn in $caller: --minutes 1" --minutes 1
+programs=$(cd "$folder/checkout" && pwd)/build/release/examples
+gives "tandem_run in $caller: -n 2 -- $programs/probe --data mnist" --workers 2 probe --data mnist
 for name in prob support probe.cpp; do gives "there is no example '$name'; there are: char_rnn probe" $name; done
 [ -z "$(ls "$folder/caller")" ] || { echo "FAILED: the caller's folder has $(ls "$folder/caller")"; failures=$((failures + 1)); }
 [ $failures = 0 ] && echo 'all passed'

@@ -21,6 +21,16 @@ if has_real mnist; then
   right_above 95  # 96.7; all 10 epochs reach 98.9
 fi
 
+# Two processes learn as much, and one goes on from their checkpoint.
+launcher=$(dirname "$program")/tandem_run
+if [ -x "$launcher" ]; then
+  "$launcher" -n 2 -- "$program" --epochs 1 --steps-per-epoch 40 --batch 50 --run two >out 2>&1 || { fail 'two processes'; cat out; }
+  right_above 80
+  [ "$(grep -c '^flatten (flatten)' out)" = 1 ] || { fail 'each process shows the summary'; cat out; }
+  "$program" --epochs 2 --steps-per-epoch 40 --batch 50 --run two >out 2>&1 || { fail 'one after two'; cat out; }
+  grep -q 'epoch 2/2' out && ! grep -q 'epoch 1/2' out || { fail 'one does not go on from two'; cat out; }
+fi
+
 bad_digits
 fails_with 2 "'0' is not a whole number of at least 1" "$program" --epochs 0
 bad_run --epochs 1 --steps-per-epoch 1 --batch 10
