@@ -172,10 +172,10 @@ inline void leave_at_exit(const std::shared_ptr<Process>& process) {
 #if defined(__GLIBC__)
   ::on_exit(
       [](int status, void* p) {
-        const std::unique_ptr<std::shared_ptr<Process>> held(static_cast<std::shared_ptr<Process>*>(p));
-        (*held)->leave(status);
+        const std::unique_ptr<std::weak_ptr<Process>> held(static_cast<std::weak_ptr<Process>*>(p));
+        if (const std::shared_ptr<Process> alive = held->lock()) alive->leave(status);
       },
-      new std::shared_ptr<Process>(process));
+      new std::weak_ptr<Process>(process));
 #else
   static_cast<void>(process);
 #endif

@@ -119,10 +119,11 @@ inline void linger_at_exit(const std::shared_ptr<Heart>& heart) {
 #if defined(__GLIBC__)
   ::on_exit(
       [](int status, void* p) {
-        const std::unique_ptr<std::shared_ptr<Heart>> held(static_cast<std::shared_ptr<Heart>*>(p));
-        if (status != 0) (*held)->liveness->wait_until_all_left(1);
+        const std::unique_ptr<std::weak_ptr<Heart>> held(static_cast<std::weak_ptr<Heart>*>(p));
+        const std::shared_ptr<Heart> alive = held->lock();
+        if (alive && status != 0) alive->liveness->wait_until_all_left(1);
       },
-      new std::shared_ptr<Heart>(heart));
+      new std::weak_ptr<Heart>(heart));
 #else
   static_cast<void>(heart);
 #endif
