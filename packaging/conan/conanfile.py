@@ -18,7 +18,9 @@ COMPONENTS = json.loads(TABLE.read_text())
 # The Conan packages of what they need.
 PACKAGES = {"nlohmann_json": "nlohmann_json/3.11.3", "Eigen3": "eigen/3.4.0", "re2": "re2/20230301",
             "jpeg": "libjpeg-turbo/[>=2.1 <4]", "png": "libpng/[>=1.6 <2]", "rapidjson/reader.h": "rapidjson/cci.20230929",
-            "boost/beast.hpp": "boost/[>=1.81 <2]", "prometheus-cpp-core": "prometheus-cpp/1.1.0"}
+            "boost/beast.hpp": "boost/[>=1.81 <2]", "prometheus-cpp-core": "prometheus-cpp/1.1.0", "mpi": "openmpi/4.1.0"}
+# What Conan has no package for: such a component is built on demand, with what the system has.
+OF_THE_SYSTEM = {"gloo"}
 
 
 class Tandem(ConanFile):
@@ -27,7 +29,8 @@ class Tandem(ConanFile):
     license = "MIT"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "fPIC": [True, False], **{name: [True, False] for name in COMPONENTS}}
-    default_options = {"shared": False, "fPIC": True, **{name: True for name in COMPONENTS}}
+    default_options = {"shared": False, "fPIC": True,
+                       **{name: not OF_THE_SYSTEM & set(row.get("libraries", [])) for name, row in COMPONENTS.items()}}
 
     @property
     def built(self):
@@ -60,7 +63,8 @@ class Tandem(ConanFile):
             libraries = row.get("libraries", [])
             headers_alone = row.get("headers", [])[len(libraries):]
             for need in ([row["package"]] if "package" in row else []) + libraries + headers_alone:
-                self.requires(PACKAGES[need])
+                if need not in OF_THE_SYSTEM:
+                    self.requires(PACKAGES[need])
         if any(row.get("zlib") for row in self.built):
             self.requires("zlib/[>=1.2.11 <2]")
 
