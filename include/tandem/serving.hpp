@@ -21,6 +21,7 @@
 #include "tandem/serving/guard.inl"
 #include "tandem/serving/http_coding.inl"
 #include "tandem/serving/http_server.inl"
+#include "tandem/serving/infer_tensor.inl"
 #include "tandem/serving/json_examples.inl"
 #include "tandem/serving/json_infer.inl"
 #include "tandem/serving/json_predict.inl"

@@ -1,3 +1,4 @@
+#include "tandem/serving/infer_tensor.inl"
 #include "tandem/serving/json_examples.inl"
 #include "tandem/serving/json_infer.inl"
 #include "tandem/serving/json_predict.inl"

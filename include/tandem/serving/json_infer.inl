@@ -2,9 +2,8 @@
 #pragma once
 #include <algorithm>
 #include <charconv>
-#include <cstring>
-#include <limits>
 
+#include "tandem/serving/infer_tensor.hpp"
 #include "tandem/serving/json_infer.hpp"
 #include "tandem/serving/json_tensor.hpp"
 #include "tandem/serving/json_write.hpp"
@@ -14,32 +13,15 @@ namespace TANDEM_NS::serving {
 
 namespace impl {
 
-struct Datatype {
-  DType dtype;
-  const char* name;
-};
-inline constexpr Datatype datatypes[] = {
-    {DType::bool_, "BOOL"},    {DType::uint8, "UINT8"},  {DType::uint16, "UINT16"}, {DType::uint32, "UINT32"},
-    {DType::uint64, "UINT64"}, {DType::int8, "INT8"},    {DType::int16, "INT16"},   {DType::int32, "INT32"},
-    {DType::int64, "INT64"},   {DType::float16, "FP16"}, {DType::bfloat16, "BF16"}, {DType::float32, "FP32"},
-    {DType::float64, "FP64"},  {DType::string, "BYTES"}};
-
 [[noreturn]] TANDEM_INLINE void refuse_infer(const std::string& what) {
   errors::raise<errors::InvalidArgumentError>("serving", what);
 }
 
 // An input of the request, as far as it has been read.
-struct InferInput {
-  std::string name;
-  std::optional<Shape> shape;
-  std::optional<DType> dtype;
+struct InferInput : InferTensor {
   std::optional<u64> binary_bytes;
   std::optional<JsonTensor> data;
   std::string_view unread_data;  // data that came before the datatype
-
-  [[noreturn]] void fail(const std::string& what) const {
-    refuse_infer("the input " + tandem::detail::escaped_text(std::string_view(name).substr(0, 255)) + " " + what);
-  }
 };
 
 // The events of `data` alone.
@@ -157,48 +139,6 @@ class InferReader final : public JsonEvents {
   const char* unread_ = nullptr;
 };
 
-// The elements of a shape, which memory can hold.
-TANDEM_INLINE i64 elements_of(const InferInput& input) {
-  constexpr i64 most = std::numeric_limits<i64>::max() / 16;
-  i64 n = 1;
-  bool is_empty = false;
-  for (const i64 d : *input.shape) {
-    if (d == 0) is_empty = true;
-    else if (d > most / n) input.fail("has a shape with more elements than there can be: " + to_string(*input.shape));
-    else n *= d;
-  }
-  return is_empty ? 0 : n;
-}
-TANDEM_INLINE Tensor bytes_tensor(const InferInput& input, i64 n, std::string_view bytes) {
-  if (static_cast<u64>(n) > bytes.size() / 4)
-    input.fail("has " + std::to_string(bytes.size()) + " bytes of binary data, too few for " + std::to_string(n) +
-               " lengths");
-  const Tensor t = Tensor::allocate({*input.shape, DType::string, {}});
-  for (i64 i = 0; i < n; ++i) {
-    std::uint32_t length = 0;
-    for (std::size_t k = 0; k < 4 && bytes.size() >= 4; ++k)
-      length |= std::uint32_t{static_cast<unsigned char>(bytes[k])} << (8 * k);
-    if (bytes.size() < 4 || length > bytes.size() - 4)
-      input.fail("has binary data that end in element " + std::to_string(i));
-    static_cast<Bytes*>(t.raw())[i] = Bytes(bytes.substr(4, length));
-    bytes.remove_prefix(4 + length);
-  }
-  if (!bytes.empty())
-    input.fail("has " + std::to_string(bytes.size()) + " bytes of binary data behind its last element");
-  return t;
-}
-TANDEM_INLINE Tensor binary_tensor(const InferInput& input, std::string_view bytes) {
-  const i64 n = elements_of(input);
-  if (*input.dtype == DType::string) return bytes_tensor(input, n, bytes);
-  if (static_cast<u64>(n) * size_of(*input.dtype) != bytes.size())
-    input.fail("is " + to_string(Spec(*input.shape, *input.dtype)) + ", which does not have " +
-               std::to_string(bytes.size()) + " bytes of binary data");
-  const Tensor t = Tensor::allocate({*input.shape, *input.dtype, {}});
-  if (n) std::memcpy(t.raw(), bytes.data(), bytes.size());
-  if (*input.dtype == DType::bool_)
-    for (i64 i = 0; i < n; ++i) static_cast<char*>(t.raw())[i] = bytes[static_cast<std::size_t>(i)] != 0;
-  return t;
-}
 TANDEM_INLINE Tensor json_tensor(InferInput& input) {
   const i64 n = elements_of(input);
   if (!input.unread_data.empty()) {
@@ -228,30 +168,7 @@ TANDEM_INLINE Tensor infer_tensor(InferInput& input, std::string_view& bytes) {
   return t;
 }
 
-TANDEM_INLINE void append_binary(std::string& to, const Tensor& t) {
-  if (t.dtype() != DType::string) {
-    if (t.size()) to.append(static_cast<const char*>(t.raw()), t.spec().bytes());
-    return;
-  }
-  for (i64 i = 0; i < t.size(); ++i) {
-    const std::string_view s = static_cast<const Bytes*>(t.raw())[i].view();
-    for (int k = 0; k < 4; ++k) to += static_cast<char>(s.size() >> (8 * k) & 0xff);
-    to += s;
-  }
-}
-
 }  // namespace impl
-
-TANDEM_INLINE const char* infer_datatype(DType d) {
-  for (const impl::Datatype& t : impl::datatypes)
-    if (t.dtype == d) return t.name;
-  return nullptr;
-}
-TANDEM_INLINE std::optional<DType> dtype_of_infer(std::string_view name) {
-  for (const impl::Datatype& t : impl::datatypes)
-    if (t.name == name) return t.dtype;
-  return {};
-}
 
 TANDEM_INLINE InferBody read_infer(std::string_view body, std::optional<std::size_t> json_bytes) {
   if (json_bytes && *json_bytes > body.size())

@@ -10,13 +10,15 @@ namespace TANDEM_NS::serving::impl {
 
 /// The request of a PredictRequest.
 ///   throws  errors::InvalidArgumentError for a damaged message, and for tensors as parse_tensor
-Request parse_predict_request(std::string_view message);
+TANDEM_API Request parse_predict_request(std::string_view message);
 /// The requests of a PredictionLog, a record of warm-up; none if it is of another method than Predict.
 std::vector<Request> parse_prediction_log(std::string_view message);
+/// Raises what the parsers raise for a message of this name that is damaged.
+[[noreturn]] TANDEM_API void refuse_message(const char* message);
 /// A PredictResponse: the outputs, and which version of which model they are from.
-std::string predict_response(const ModelSpec& model, const Response& response);
+TANDEM_API std::string predict_response(const ModelSpec& model, const Response& response);
 /// A ModelSpec.
-ModelSpec parse_model_spec(std::string_view message);
-void append_model_spec(std::string& to, std::uint32_t field, const ModelSpec& model);
+TANDEM_API ModelSpec parse_model_spec(std::string_view message);
+TANDEM_API void append_model_spec(std::string& to, std::uint32_t field, const ModelSpec& model);
 
 }  // namespace TANDEM_NS::serving::impl

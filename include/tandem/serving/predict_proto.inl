@@ -8,7 +8,7 @@ namespace TANDEM_NS::serving::impl {
 using io::detail::WireReader;
 using io::detail::WireType;
 
-[[noreturn]] TANDEM_INLINE void refuse_message(const char* message) {
+TANDEM_INLINE void refuse_message(const char* message) {
   errors::raise<errors::InvalidArgumentError>("serving", std::string("the ") + message + " is damaged");
 }
 

@@ -10,13 +10,19 @@
 namespace TANDEM_NS::serving::impl {
 
 /// Appends a field that is a TensorProto, with its values as `tensor_content`, texts as `string_val`.
-void append_tensor(std::string& to, std::uint32_t field, const Tensor& x);
+TANDEM_API void append_tensor(std::string& to, std::uint32_t field, const Tensor& x);
 
 /// The tensor of a TensorProto: with `tensor_content`, or with values of its dtype. Fewer than the shape has repeat the
 /// last one, as in TensorFlow, up to 2^20 elements; of strings one may fill the shape.
 ///   what    names the tensor in errors
 ///   throws  errors::InvalidArgumentError for a message that is damaged, a dtype that tensors do not have, a shape of
 ///           more than 8 dimensions or with unknown sizes, and another number of values
-Tensor parse_tensor(std::string_view message, const std::string& what);
+TANDEM_API Tensor parse_tensor(std::string_view message, const std::string& what);
+
+/// Appends the numbers of a field of a repeated type, packed or one by one, as bytes of the dtype. Integers lose their
+/// high bits.
+///   what    names the tensor in errors
+///   throws  errors::InvalidArgumentError for a field that is damaged or of another type
+TANDEM_API void append_values(std::string& to, DType d, const io::detail::WireReader& in, const std::string& what);
 
 }  // namespace TANDEM_NS::serving::impl

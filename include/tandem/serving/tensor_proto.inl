@@ -97,7 +97,6 @@ TANDEM_INLINE std::uint32_t value_field(DType d) {
   }
 }
 
-// Appends the numbers of a field, packed or one by one, as bytes of the dtype.
 TANDEM_INLINE void append_values(std::string& to, DType d, const io::detail::WireReader& in, const std::string& what) {
   using io::detail::WireType;
   const std::size_t part = is_complex(d) ? size_of(d) / 2 : size_of(d);
