@@ -7,6 +7,7 @@
 #include "tandem/serving/engine.hpp"
 #include "tandem/serving/json_infer.hpp"
 #include "tandem/serving/json_predict.hpp"
+#include "tandem/serving/listener.hpp"
 #include "tandem/serving/options.hpp"
 #include "tandem/serving/request.hpp"
 #include "tandem/serving/rest.hpp"
@@ -16,6 +17,7 @@
 
 #if TANDEM_IS_HEADER_ONLY
 #include "tandem/serving/batch_queue.inl"
+#include "tandem/serving/certificates.inl"
 #include "tandem/serving/config_file.inl"
 #include "tandem/serving/engine.inl"
 #include "tandem/serving/guard.inl"

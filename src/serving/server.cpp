@@ -1,4 +1,5 @@
 #include "tandem/serving/server.inl"
+#include "tandem/serving/certificates.inl"
 #include "tandem/serving/guard.inl"
 #include "tandem/serving/http_server.inl"
 #include "tandem/serving/page.inl"

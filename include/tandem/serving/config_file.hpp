@@ -22,5 +22,14 @@ TANDEM_API std::vector<ModelConfig> parse_model_config(std::string_view text, co
 /// with a warning.
 ///   throws  as parse_model_config
 TANDEM_API Batching parse_batching(std::string_view text, const std::string& path, Batching batching = {});
+/// The texts of an SSLConfig, each as PEM or as the path of a file that has it.
+struct SslConfig {
+  std::string server_key, server_cert;
+  std::string custom_ca = {};  ///< the authority of the clients' certificates
+  bool client_verify = false;  ///< whether clients must show one
+};
+/// The SSLConfig of a text, `server_key: "-----BEGIN PRIVATE KEY-----\n..." server_cert: "..."`.
+///   throws  as parse_model_config, and for a text without server_key or server_cert
+TANDEM_API SslConfig parse_ssl_config(std::string_view text, const std::string& path);
 
 }  // namespace TANDEM_NS::serving

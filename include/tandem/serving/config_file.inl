@@ -135,5 +135,19 @@ TANDEM_INLINE Batching parse_batching(std::string_view text, const std::string& 
   }
   return b;
 }
+TANDEM_INLINE SslConfig parse_ssl_config(std::string_view text, const std::string& path) {
+  const impl::ConfigFile file(path);
+  SslConfig r;
+  for (const impl::TextField& f : impl::parse_text_proto(text, path)) {
+    if (f.name == "server_key") r.server_key = file.text(f);
+    else if (f.name == "server_cert") r.server_cert = file.text(f);
+    else if (f.name == "custom_ca") r.custom_ca = file.text(f);
+    else if (f.name == "client_verify") r.client_verify = file.flag(f);
+    else file.unknown(f, "server_key, server_cert, custom_ca, client_verify");
+  }
+  if (r.server_key.empty() || r.server_cert.empty())
+    errors::raise<errors::InvalidArgumentError>("serving", path + ": it has no server_key or no server_cert");
+  return r;
+}
 
 }  // namespace TANDEM_NS::serving

@@ -1,4 +1,4 @@
-// HttpServer: HTTP/1.1 over TCP. Part of the component tandem::serving. Not here: what is answered (rest.hpp).
+// HttpServer: HTTP/1.1 over TCP or TLS. Part of the component tandem::serving. Not here: what is answered (rest.hpp).
 #pragma once
 #include <memory>
 
@@ -6,6 +6,8 @@
 #include "tandem/serving/rest.hpp"
 
 namespace TANDEM_NS::serving::impl {
+
+class Certificates;
 
 /// What answers requests, on many threads at once. It does not raise.
 struct HttpHandler {
@@ -25,7 +27,7 @@ class HttpServer {
   ///   throws  errors::UnavailableError for an address or a port that it cannot have, errors::InvalidArgumentError for
   ///   a port
   ///           that is not from 0 to 65535
-  HttpServer(const Options& options, HttpHandler& handler);
+  HttpServer(const Options& options, const Certificates& certificates, HttpHandler& handler);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   /// Closes all connections, when the handler has answered.

@@ -6,19 +6,22 @@
 
 #include "tandem/base/error.hpp"
 #include "tandem/base/warning.hpp"
+#include "tandem/serving/certificates.hpp"
 #include "tandem/serving/http_server.hpp"
 #include "tandem/serving/http_session.hpp"
 
 namespace TANDEM_NS::serving::impl {
 
 struct HttpServer::State {
-  State(const Options& o, HttpHandler& h) : shared(o, h) {}
+  State(const Options& o, const Certificates& c, HttpHandler& h) : shared(o, h), certificates(c) {}
 
   void listen();
   void accept();
+  void serve(tcp::socket socket);
   void run();
 
   HttpShared shared;  // outlives the sessions, which end with the context
+  const Certificates& certificates;
   net::io_context io;
   net::executor_work_guard<net::io_context::executor_type> work{io.get_executor()};
   tcp::acceptor acceptor{net::make_strand(io)};
@@ -50,7 +53,7 @@ TANDEM_INLINE void HttpServer::State::accept() {
   acceptor.async_accept(net::make_strand(io), [this](beast::error_code e, tcp::socket socket) {
     if (e == net::error::operation_aborted || shared.is_closing) return;
     if (!e) {
-      std::make_shared<HttpSession>(std::move(socket), shared, *workers)->start();
+      serve(std::move(socket));
       return accept();
     }
     // Without a descriptor that is free the next one fails at once, too.
@@ -61,6 +64,11 @@ TANDEM_INLINE void HttpServer::State::accept() {
       if (!stopped && !shared.is_closing) accept();
     });
   });
+}
+TANDEM_INLINE void HttpServer::State::serve(tcp::socket socket) {
+  if (const std::shared_ptr<net::ssl::context> tls = certificates.context())
+    std::make_shared<TlsSession>(shared, *workers, TlsStream(std::move(socket), *tls), tls)->start();
+  else std::make_shared<PlainSession>(shared, *workers, beast::tcp_stream(std::move(socket)), nullptr)->start();
 }
 // A connection that has no memory left ends, not the server.
 TANDEM_INLINE void HttpServer::State::run() {
@@ -74,8 +82,8 @@ TANDEM_INLINE void HttpServer::State::run() {
   }
 }
 
-TANDEM_INLINE HttpServer::HttpServer(const Options& options, HttpHandler& handler)
-    : state_(std::make_unique<State>(options, handler)) {
+TANDEM_INLINE HttpServer::HttpServer(const Options& options, const Certificates& certificates, HttpHandler& handler)
+    : state_(std::make_unique<State>(options, certificates, handler)) {
   state_->listen();
   state_->accept();
   for (int i = 0; i < 2; ++i) state_->threads.emplace_back([s = state_.get()] { s->run(); });

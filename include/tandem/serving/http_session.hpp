@@ -1,14 +1,19 @@
 // HttpSession: one connection of an HttpServer. For its definitions.
 #pragma once
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
 #include <cerrno>
 #include <optional>
+#include <type_traits>
 
 #include "tandem/serving/http_server.hpp"
 #include "tandem/serving/workers.hpp"
@@ -21,6 +26,7 @@ namespace http = beast::http;
 using tcp = net::ip::tcp;
 
 inline constexpr std::chrono::seconds header_time{10}, idle_time{60}, write_time{30}, discard_time{2};
+inline constexpr std::chrono::milliseconds hangup_time{50};
 inline constexpr std::size_t most_header_bytes = 16 << 10, most_discarded_bytes = 1 << 20;
 
 /// What the connections of a server have in common.
@@ -33,11 +39,17 @@ struct HttpShared {
   std::atomic<bool> is_closing{false};
 };
 
-/// One connection. Its handlers run one after the other, on the strand of its stream.
-class HttpSession : public std::enable_shared_from_this<HttpSession> {
+using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+
+/// One connection, plain or by TLS. Its handlers run one after the other, on the strand of its stream.
+template <class Stream>
+class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
  public:
-  HttpSession(tcp::socket socket, HttpShared& shared, Workers& workers)
-      : stream_(std::move(socket)), shared_(shared), workers_(workers) {
+  static constexpr bool is_tls = std::is_same_v<Stream, TlsStream>;
+
+  /// The stream has come from `tls`, which is null for a plain one.
+  HttpSession(HttpShared& shared, Workers& workers, Stream stream, std::shared_ptr<net::ssl::context> tls)
+      : tls_(std::move(tls)), stream_(std::move(stream)), shared_(shared), workers_(workers) {
     ++shared_.connections;
   }
   ~HttpSession() {
@@ -46,33 +58,47 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   }
 
   void start() {
-    if (shared_.connections > shared_.options.max_connections) return refuse(503, "too many connections");
+    const bool is_one_too_many = shared_.connections > shared_.options.max_connections;
     beast::error_code ignored;
-    stream_.socket().set_option(tcp::no_delay(true), ignored);
-    wait();
+    lowest().socket().set_option(tcp::no_delay(true), ignored);
+    if constexpr (is_tls) {
+      if (is_one_too_many) return close();
+      lowest().expires_after(header_time);
+      stream_.async_handshake(net::ssl::stream_base::server, [self = this->shared_from_this()](beast::error_code e) {
+        if (e) return self->close();
+        self->wait();
+      });
+    } else {
+      if (is_one_too_many) return refuse(503, "too many connections");
+      wait();
+    }
   }
 
  private:
+  beast::tcp_stream& lowest() { return beast::get_lowest_layer(stream_); }
+
   // For the first bytes of a request.
   void wait() {
     end_request();
     if (buffer_.size() > 0) return read_header();
-    stream_.expires_after(idle_time);
-    stream_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](beast::error_code e, std::size_t n) {
-      if (e) return self->close();
-      self->buffer_.commit(n);
-      self->read_header();
-    });
+    lowest().expires_after(idle_time);
+    stream_.async_read_some(buffer_.prepare(4096),
+                            [self = this->shared_from_this()](beast::error_code e, std::size_t n) {
+                              if (e) return self->close();
+                              self->buffer_.commit(n);
+                              self->read_header();
+                            });
   }
   void read_header() {
     parser_.emplace();
     parser_->header_limit(most_header_bytes);
     parser_->body_limit(static_cast<std::uint64_t>(shared_.options.max_request_bytes));
-    stream_.expires_after(header_time);
-    http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code e, std::size_t) {
-      if (e) return self->failed(e);
-      self->begin_request();
-    });
+    lowest().expires_after(header_time);
+    http::async_read_header(stream_, buffer_, *parser_,
+                            [self = this->shared_from_this()](beast::error_code e, std::size_t) {
+                              if (e) return self->failed(e);
+                              self->begin_request();
+                            });
   }
   void begin_request() {
     const auto& header = parser_->get();
@@ -96,7 +122,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   }
   void let_continue() {
     const auto go_on = std::make_shared<http::response<http::empty_body>>(http::status::continue_, 11);
-    http::async_write(stream_, *go_on, [self = shared_from_this(), go_on](beast::error_code e, std::size_t) {
+    http::async_write(stream_, *go_on, [self = this->shared_from_this(), go_on](beast::error_code e, std::size_t) {
       if (e) return self->close();
       self->read_body();
     });
@@ -106,11 +132,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
     if (static_cast<double>(parser_->get().body().size()) < 1024 * (seconds - 10))
       return refuse(408, "the body comes too slowly");
-    stream_.expires_after(header_time);
-    http::async_read_some(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code e, std::size_t) {
-      if (e) return self->failed(e);
-      self->read_body();
-    });
+    lowest().expires_after(header_time);
+    http::async_read_some(stream_, buffer_, *parser_,
+                          [self = this->shared_from_this()](beast::error_code e, std::size_t) {
+                            if (e) return self->failed(e);
+                            self->read_body();
+                          });
   }
 
   // Reads, such as whether the server is ready, do not wait behind calls of models. Others have a worker; meanwhile the
@@ -122,7 +149,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     is_answered_ = false;
     watch(cancel);
     try {
-      workers_.run([self = shared_from_this(), cancel] {
+      workers_.run([self = this->shared_from_this(), cancel] {
         auto answer = std::make_shared<HttpAnswer>(self->answer_of(cancel));
         net::post(self->stream_.get_executor(), [self, answer] {
           self->stop_watching();
@@ -147,21 +174,38 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   }
   // Cancels the request if the other side closes the connection before its answer is there.
   void watch(const CancelToken& cancel) {
-    stream_.expires_never();
-    stream_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this(), cancel](beast::error_code e) {
-      if (e || self->is_answered_) return;
-      char next;
-      const ssize_t n = ::recv(self->stream_.socket().native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
-      if (n < 0 && (errno == EAGAIN || errno == EINTR)) return self->watch(cancel);
-      if (n > 0) return;  // the next request
-      cancel.cancel();
-      self->keep_ = false;
-    });
+    lowest().expires_never();
+    lowest().socket().async_wait(
+        tcp::socket::wait_read, [self = this->shared_from_this(), cancel](beast::error_code e) {
+          if (e || self->is_answered_) return;
+          char next;
+          const ssize_t n = ::recv(self->lowest().socket().native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
+          if (n < 0 && (errno == EAGAIN || errno == EINTR)) return self->watch(cancel);
+          if (n > 0) return self->watch_hangup(cancel);  // the next request, or the end of a connection by TLS
+          cancel.cancel();
+          self->keep_ = false;
+        });
+  }
+  // There are bytes, which are not read before the answer is sent. By TLS they may be the last ones.
+  void watch_hangup(const CancelToken& cancel) {
+    if constexpr (is_tls) {
+      pollfd state{lowest().socket().native_handle(), POLLRDHUP, 0};
+      if (::poll(&state, 1, 0) == 1) {
+        cancel.cancel();
+        keep_ = false;
+        return;
+      }
+      timer_.expires_after(hangup_time);
+      timer_.async_wait([self = this->shared_from_this(), cancel](beast::error_code e) {
+        if (!e && !self->is_answered_) self->watch_hangup(cancel);
+      });
+    }
   }
   void stop_watching() {
     is_answered_ = true;
+    if constexpr (is_tls) timer_.cancel();
     beast::error_code ignored;
-    stream_.socket().cancel(ignored);
+    lowest().socket().cancel(ignored);
   }
 
   void write(HttpAnswer given) {
@@ -174,8 +218,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   }
   void write_some() {
     if (serializer_->is_done()) return answer_.keep_alive() ? wait() : discard();
-    stream_.expires_after(write_time);
-    http::async_write_some(stream_, *serializer_, [self = shared_from_this()](beast::error_code e, std::size_t) {
+    lowest().expires_after(write_time);
+    http::async_write_some(stream_, *serializer_, [self = this->shared_from_this()](beast::error_code e, std::size_t) {
       if (e) return self->close();
       self->write_some();
     });
@@ -199,17 +243,21 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   // answer with it.
   void discard() {
     end_request();
+    if constexpr (is_tls) {
+      lowest().expires_after(discard_time);
+      return stream_.async_shutdown([self = this->shared_from_this()](beast::error_code) { self->close(); });
+    }
     beast::error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    lowest().socket().shutdown(tcp::socket::shutdown_send, ignored);
     discard_until_ = std::chrono::steady_clock::now() + discard_time;
     discard_some(0);
   }
   void discard_some(std::size_t discarded) {
     if (discarded > most_discarded_bytes || std::chrono::steady_clock::now() > discard_until_) return close();
     buffer_.clear();
-    stream_.expires_at(discard_until_);
+    lowest().expires_at(discard_until_);
     stream_.async_read_some(buffer_.prepare(4096),
-                            [self = shared_from_this(), discarded](beast::error_code e, std::size_t n) {
+                            [self = this->shared_from_this(), discarded](beast::error_code e, std::size_t n) {
                               if (e) return self->close();
                               self->discard_some(discarded + n);
                             });
@@ -217,11 +265,13 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void close() {
     end_request();
     beast::error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
-    stream_.close();
+    lowest().socket().shutdown(tcp::socket::shutdown_both, ignored);
+    lowest().close();
   }
 
-  beast::tcp_stream stream_;
+  const std::shared_ptr<net::ssl::context> tls_;
+  Stream stream_;
+  net::steady_timer timer_{stream_.get_executor()};
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   http::request<http::string_body> given_;
@@ -233,5 +283,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   HttpShared& shared_;
   Workers& workers_;
 };
+
+using PlainSession = HttpSession<beast::tcp_stream>;
+using TlsSession = HttpSession<TlsStream>;
 
 }  // namespace TANDEM_NS::serving::impl

@@ -52,14 +52,19 @@ struct Options {
   i64 memory_limit = 0;  ///< bytes of all models together; a version that exceeds them is not loaded. 0: none
   int threads = 0;       ///< how many calls or batches run at once; 0: one a core
 
-  std::string bind = "127.0.0.1";  ///< the address; another than loopback needs tokens or .allow_insecure
+  std::string bind = "127.0.0.1";  ///< the address; another than loopback needs tokens, TLS or .allow_insecure
+  int port = 8500;                 ///< of gRPC (serving_grpc.hpp); 0: any that is free (Server::port())
   int rest_api_port = 8501;        ///< 0: any that is free (Server::rest_port())
   double rest_api_timeout_seconds = 30;
-  bool enable_cors_support = false;    ///< whether pages of other origins may call
-  bool ignore_extra_inputs = false;    ///< whether inputs that a signature does not have are passed over, not refused
-  std::string auth_token_file = {};    ///< a line for each token; without one, everybody is served
-  bool allow_insecure = false;         ///< whether an address that others reach may be served without tokens
-  i64 max_request_bytes = 64 << 20;    ///< of a body, also when it is inflated
+  bool enable_cors_support = false;  ///< whether pages of other origins may call
+  bool ignore_extra_inputs = false;  ///< whether inputs that a signature does not have are passed over, not refused
+  /// A line for each token; without a file, everybody is served. A line "admin:TOKEN" is a token that may also change
+  /// the configuration.
+  std::string auth_token_file = {};
+  /// A SSLConfig (parse_ssl_config): with it the server speaks TLS 1.2 or later, on all its ports.
+  std::string ssl_config_file = {};
+  bool allow_insecure = false;         ///< whether an address that others reach may be served without tokens and TLS
+  i64 max_request_bytes = 64 << 20;    ///< of a body, also when it is inflated; of a message of gRPC, answers too
   i64 max_total_body_bytes = 1 << 30;  ///< of all bodies that are read or answered at a time
   i64 max_queue_rows = 4096;           ///< of a model, those that wait and those that run
   i64 max_queue_bytes = 256 << 20;     ///< likewise

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "tandem/serving/engine.hpp"
+#include "tandem/serving/listener.hpp"
 #include "tandem/serving/options.hpp"
 
 namespace TANDEM_NS::serving {
@@ -20,10 +21,11 @@ namespace TANDEM_NS::serving {
 class TANDEM_API Server {
  public:
   /// Begins to load the models and to listen.
-  ///   throws  errors::InvalidArgumentError as Engine, and for an address that others reach without tokens or
-  ///           .allow_insecure; errors::UnavailableError for an address that it cannot have; errors::NotFoundError for
-  ///           a file of tokens that is not there
-  explicit Server(const Options& options);
+  ///   other   a protocol beside REST: serving::grpc_listener (serving_grpc.hpp)
+  ///   throws  errors::InvalidArgumentError as Engine, and for an address that others reach without tokens,
+  ///           TLS or .allow_insecure, and for files of tokens or TLS that cannot be used; errors::UnavailableError for
+  ///           an address that it cannot have; errors::NotFoundError for a file of tokens or TLS that is not there
+  explicit Server(const Options& options, MakeListener other = nullptr);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   ~Server();
@@ -31,6 +33,11 @@ class TANDEM_API Server {
   Engine& engine();
   /// The port of REST.
   int rest_port() const;
+  /// The port of the other protocol; 0 without one.
+  int port() const;
+  /// Reads the files of tokens and of TLS again. Connections keep the certificate that they began with.
+  ///   throws  as the constructor; then what was read before stays, of the file that is wrong
+  void reload_access();
   /// Shuts down: says that it is not ready, answers requests for .drain_seconds more, refuses new ones, waits for those
   /// that run up to .grace_seconds, and cancels the rest.
   void stop();

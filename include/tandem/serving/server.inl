@@ -3,6 +3,7 @@
 #include <csignal>
 #include <thread>
 
+#include "tandem/serving/certificates.hpp"
 #include "tandem/serving/guard.hpp"
 #include "tandem/serving/http_server.hpp"
 #include "tandem/serving/page.hpp"
@@ -66,27 +67,46 @@ class Door final : public HttpHandler {
 }  // namespace impl
 
 struct Server::Parts {
-  explicit Parts(const Options& o) : options(o), guard(o), engine(o), door(o, guard, engine), http(o, door) {}
+  Parts(const Options& o, MakeListener make_other)
+      : options(o),
+        guard(o),
+        certificates(o.ssl_config_file),
+        engine(o),
+        door(o, guard, engine),
+        http(o, certificates, door) {
+    if (make_other) other = make_other({options, engine, guard, certificates});
+  }
 
   const Options options;
-  const impl::Guard guard;  // first: what is wrong with it is said before anything is loaded
+  impl::Guard guard;  // first: what is wrong with it is said before anything is loaded
+  impl::Certificates certificates;
   Engine engine;
   impl::Door door;
   impl::HttpServer http;
+  std::unique_ptr<Listener> other;
   bool is_stopped = false;
 };
 
-TANDEM_INLINE Server::Server(const Options& options) : parts_(std::make_unique<Parts>(options)) {}
+TANDEM_INLINE Server::Server(const Options& options, MakeListener other)
+    : parts_(std::make_unique<Parts>(options, other)) {}
 TANDEM_INLINE Server::~Server() { stop(); }
 TANDEM_INLINE Engine& Server::engine() { return parts_->engine; }
 TANDEM_INLINE int Server::rest_port() const { return parts_->http.port(); }
+TANDEM_INLINE int Server::port() const { return parts_->other ? parts_->other->port() : 0; }
+TANDEM_INLINE void Server::reload_access() {
+  parts_->guard.reload();
+  parts_->certificates.reload();
+}
 TANDEM_INLINE void Server::stop() {
   if (std::exchange(parts_->is_stopped, true)) return;
   parts_->engine.stop_being_ready();
   std::this_thread::sleep_for(std::chrono::duration<double>(parts_->options.drain_seconds));
+  const double grace = parts_->options.grace_seconds;
   parts_->http.stop_accepting();
-  parts_->engine.drain(parts_->options.grace_seconds);
-  parts_->http.finish(parts_->options.grace_seconds);
+  if (parts_->other) parts_->other->stop_accepting(grace);
+  parts_->engine.drain(grace);
+  parts_->http.finish(grace);
+  if (parts_->other) parts_->other->finish();
 }
 
 struct ShutdownSignals::Before {
