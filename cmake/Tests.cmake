@@ -178,6 +178,10 @@ foreach(group ${test_groups})
   if(group MATCHES "^test_serving")  # has clients that speak TLS
     target_link_libraries(${group} PRIVATE "${TANDEM_SSL_LIBRARY}" "${TANDEM_CRYPTO_LIBRARY}")
   endif()
+  if(group STREQUAL test_serving_grpc)  # and gRPC
+    target_link_libraries(${group} PRIVATE "${TANDEM_GRPC++_LIBRARY}" "${TANDEM_GRPC_LIBRARY}" "${TANDEM_GPR_LIBRARY}"
+      "${TANDEM_ABSL_SYNCHRONIZATION_LIBRARY}")
+  endif()
   if(group MATCHES "^test_cuda")
     add_dependencies(tandem_cuda_tests ${group})
   else()

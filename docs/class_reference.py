@@ -30,7 +30,8 @@ PAGES = {
     "saved_models": ("Saved models, reference", "Traced functions as directories: `<tandem/saved_model.hpp>`, the component "
                      "`tandem::saved_model`.", [f"saved_model/{name}.hpp" for name in ("signature", "save", "load")]),
     "servers": ("Serving, reference", "A model server: `<tandem/serving.hpp>`, the component `tandem::serving`.",
-                [f"serving/{name}.hpp" for name in ("server", "options", "engine", "request", "core", "rest", "config_file", "status")]),
+                [*(f"serving/{name}.hpp" for name in ("server", "options", "listener", "engine", "request", "core", "rest", "config_file", "status")),
+                 "serving_grpc/listener.hpp"]),
     "training": ("Training", "Trainer, callbacks, checkpoints: `<tandem/train.hpp>`, the component `tandem::train`.",
                  ["train/*.hpp"]),
     "distribution": ("Distributed training, reference", "Several processes: `<tandem/distribute.hpp>`, the component "
@@ -42,7 +43,7 @@ PAGES = {
               [f"plot/{name}.hpp" for name in ("figure", "values", "lines", "scatter", "bars", "heat_map", "images", "graph",
                                                "plot_model", "report")]),
 }
-DOCUMENTED = ("layers", "losses", "metrics", "optim", "data", "io", "train", "saved_model", "serving", "distribute", "summary", "plot", "core", "module", "autodiff", "graph")
+DOCUMENTED = ("layers", "losses", "metrics", "optim", "data", "io", "train", "saved_model", "serving", "serving_grpc", "distribute", "summary", "plot", "core", "module", "autodiff", "graph")
 CLASS = re.compile(r"(?:class|struct)(?: TANDEM_API)?(?: \[\[nodiscard\]\])? (\w+)(?: final)?(?: :.*)? \{")
 SKIPPED = re.compile(r"^(friend|using|static constexpr|TANDEM_|virtual ~|~|static_assert)|= (delete|default);|\boperator=\(")
 

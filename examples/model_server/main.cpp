@@ -1,8 +1,9 @@
-// Serves saved models over REST, with the flags of tensorflow_model_server where it has them.
+// Serves saved models over REST and gRPC, with the flags of tensorflow_model_server where it has them.
 //   model_server --model_name half_plus_two --model_base_path $PWD/models/half_plus_two
 //   curl -d '{"instances": [1, 2, 5]}' localhost:8501/v1/models/half_plus_two:predict
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <iterator>
@@ -14,15 +15,26 @@
 #include <tandem/signal_op_table.hpp>
 #include <tandem/strings.hpp>
 #include <tandem/strings_op_table.hpp>
+#ifdef TANDEM_WITH_SERVING_GRPC
+#include <tandem/serving_grpc.hpp>  // if it is built
+#endif
 
 using namespace tandem;
 
 namespace {
 
+#ifdef TANDEM_WITH_SERVING_GRPC
+constexpr bool has_grpc = true;
+constexpr serving::MakeListener grpc_listener = serving::grpc_listener;
+#else
+constexpr bool has_grpc = false;
+constexpr serving::MakeListener grpc_listener = nullptr;
+#endif
+
 struct Settings {
   serving::ModelConfig model{.name = "default", .base_path = ""};
   std::string config_file, batching_file, swap = "availability", passed_over;
-  int timeout_ms = 30000;
+  int timeout_ms = 30000, grpc_port = 8500;
   i64 load_retry_micros = 10'000'000;
 };
 
@@ -40,6 +52,9 @@ std::vector<serving::ModelConfig> models_of(const Settings& f) {
 void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.set_version_flag(
       "--version", fmt::format("Tandem {}.{}.{}", TANDEM_VERSION_MAJOR, TANDEM_VERSION_MINOR, TANDEM_VERSION_PATCH));
+  app.add_option("--port", f.grpc_port,
+                 has_grpc ? "port of gRPC; 0: no gRPC, -1: one that is free" : "passed over: built without gRPC")
+      ->capture_default_str();
   app.add_option("--rest_api_port", o.rest_api_port, "port of REST; 0: one that is free")->capture_default_str();
   app.add_option("--bind", o.bind, "address to listen on")->capture_default_str();
   app.add_option("--model_name", f.model.name, "name of the model")->capture_default_str();
@@ -60,6 +75,8 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_flag("--rest_api_enable_cors_support", o.enable_cors_support, "lets pages of other origins call");
   app.add_flag("--ignore_extra_inputs", o.ignore_extra_inputs, "passes over inputs that a model does not have");
   app.add_option("--auth_token_file", o.auth_token_file, "a line for each token that clients may send");
+  app.add_option("--ssl_config_file", o.ssl_config_file,
+                 "SSLConfig as text: TLS for all ports; SIGHUP reads it, and the tokens, again");
   app.add_flag("--allow_insecure", o.allow_insecure, "serves everybody who reaches the address");
   app.add_option("--max_request_bytes", o.max_request_bytes, "of a body")->capture_default_str();
   app.add_option("--max_queue_rows", o.max_queue_rows, "of a model")->capture_default_str();
@@ -76,9 +93,8 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--threads", o.threads, "calls or batches that run at once; 0: one a core")->capture_default_str();
 }
 
-// Settings of tensorflow_model_server that say nothing here. Those that do, such as --ssl_config_file, are errors.
-constexpr const char* passed_over[] = {"--port",
-                                       "--num_load_threads",
+// Settings of tensorflow_model_server that say nothing here.
+constexpr const char* passed_over[] = {"--num_load_threads",
                                        "--num_unload_threads",
                                        "--monitoring_config_file",
                                        "--grpc_channel_arguments",
@@ -95,14 +111,17 @@ void serve(const Settings& f, serving::Options o) {
   o.rest_api_timeout_seconds = f.timeout_ms * 1e-3;
   o.load_retry_interval_seconds = static_cast<double>(f.load_retry_micros) * 1e-6;
   o.swap = f.swap == "resource" ? serving::Options::resource : serving::Options::availability;
-  serving::Server server(o);
-  fmt::print("model_server: http://{}:{}\n", o.bind, server.rest_port());
+  o.port = std::max(f.grpc_port, 0);
+  serving::Server server(o, f.grpc_port == 0 ? nullptr : grpc_listener);
+  fmt::print("model_server: {}://{}:{}\n", o.ssl_config_file.empty() ? "http" : "https", o.bind, server.rest_port());
+  if (server.port()) fmt::print("model_server: gRPC on {}:{}\n", o.bind, server.port());
   std::fflush(stdout);
   while (signals.wait() == SIGHUP) {
     try {
+      server.reload_access();
       server.engine().reload(models_of(f));
     } catch (const errors::OpError& e) {
-      fmt::print(stderr, "model_server: the models stay as they are: {}\n", e.what());
+      fmt::print(stderr, "model_server: not all is read again: {}\n", e.what());
     }
   }
   server.stop();
@@ -113,7 +132,8 @@ void serve(const Settings& f, serving::Options o) {
 int main(int argc, char** argv) {
   Settings flags;
   serving::Options options;
-  CLI::App app("model_server: serves saved models over REST (TensorFlow Serving's and the Open Inference Protocol)");
+  CLI::App app(
+      "model_server: serves saved models over REST and gRPC (TensorFlow Serving's and the Open Inference Protocol)");
   add_flags(app, flags, options);
   for (const char* flag : passed_over) app.add_option(flag, flags.passed_over, "passed over")->group("");
   try {

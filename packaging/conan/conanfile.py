@@ -18,7 +18,8 @@ COMPONENTS = json.loads(TABLE.read_text())
 # The Conan packages of what they need.
 PACKAGES = {"nlohmann_json": "nlohmann_json/3.11.3", "Eigen3": "eigen/3.4.0", "re2": "re2/20230301",
             "jpeg": "libjpeg-turbo/[>=2.1 <4]", "png": "libpng/[>=1.6 <2]", "rapidjson/reader.h": "rapidjson/cci.20230929",
-            "boost/beast.hpp": "boost/[>=1.81 <2]", "prometheus-cpp-core": "prometheus-cpp/1.1.0", "mpi": "openmpi/4.1.0"}
+            "boost/beast.hpp": "boost/[>=1.81 <2]", "prometheus-cpp-core": "prometheus-cpp/1.1.0", "mpi": "openmpi/4.1.0",
+            "ssl": "openssl/[>=3 <4]", "grpc++": "grpc/1.54.3"}
 # What Conan has no package for: such a component is built on demand, with what the system has.
 OF_THE_SYSTEM = {"gloo"}
 

@@ -10,12 +10,14 @@ trap 'test -z "$server" || kill "$server" 2>/dev/null; rm -rf "$folder"' EXIT
 gives 'model_server: give --model_base_path' "$program"
 gives 'not expected: --none' "$program" --none
 gives 'rest_api_port' "$program" --help
+gives 'ssl_config_file' "$program" --help
+gives '--port' "$program" --help
 gives 'others reach 0.0.0.0' "$program" --model_base_path "$folder" --bind 0.0.0.0
 echo 'model_config_list { config { nam: "half" } }' >"$folder/models.config"
 gives "models.config:1: there is no field 'nam'" "$program" --model_config_file "$folder/models.config"
 
 "$(dirname "$program")/half_plus_two" --base "$folder/models" >"$folder/out" 2>&1 || cat "$folder/out"
-"$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 >"$folder/log" 2>&1 &
+"$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 --port 0 >"$folder/log" 2>&1 &
 server=$!
 address=
 for _ in $(seq 100); do

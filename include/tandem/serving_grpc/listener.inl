@@ -1,0 +1,100 @@
+// Definitions of serving_grpc/listener.hpp.
+#pragma once
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/server_builder.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <thread>
+
+#include "tandem/serving_grpc/call.hpp"
+#include "tandem/serving_grpc/credentials.hpp"
+#include "tandem/serving_grpc/listener.hpp"
+
+namespace TANDEM_NS::serving {
+
+namespace impl {
+
+class GrpcListener final : public Listener {
+ public:
+  explicit GrpcListener(const ListenerContext& c)
+      : shared_(c.engine, c.guard, c.options.ignore_extra_inputs), credentials_(grpc_credentials(c.certificates)) {
+    const Options& o = c.options;
+    if (o.port < 0 || o.port > 65535)
+      errors::raise<errors::InvalidArgumentError>("serving",
+                                                  "the port " + std::to_string(o.port) + " is not from 0 to 65535");
+    ::grpc::ServerBuilder builder;
+    set_limits(builder, o);
+    const bool is_ipv6 = o.bind.find(':') != o.bind.npos;
+    const std::string address = (is_ipv6 ? "[" + o.bind + "]" : o.bind) + ":" + std::to_string(o.port);
+    builder.AddListeningPort(address, credentials_, &port_);
+    builder.RegisterAsyncGenericService(&shared_.service);
+    shared_.queue = builder.AddCompletionQueue();
+    server_ = builder.BuildAndStart();
+    if (!server_ || port_ <= 0) {
+      server_.reset();  // before its queue
+      shared_.queue->Shutdown();
+      errors::raise<errors::UnavailableError>("serving", "cannot listen on " + address + " for gRPC");
+    }
+    shared_.pollers.emplace(*shared_.queue, o.max_connections);
+    shared_.pollers->start();
+    constexpr int waiting_calls = 16;
+    for (int i = 0; i < waiting_calls; ++i) GrpcCall::accept(shared_);
+  }
+  ~GrpcListener() override {
+    if (!shutdown_.joinable()) stop_accepting(0);
+    finish();
+    shared_.queue->Shutdown();
+    shared_.pollers.reset();
+  }
+  int port() const override { return port_; }
+  void stop_accepting(double seconds) override {
+    shared_.is_closing = true;
+    {
+      const std::lock_guard lock(shared_.mutex);
+      for (GrpcCall* const stream : shared_.streams) stream->cancel();
+    }
+    // The engine cancels what still runs after that time. A moment more is for the answers.
+    const auto grace = std::chrono::milliseconds(static_cast<i64>(std::min(seconds, 1e6) * 1000) + 1000);
+    const auto end = std::chrono::system_clock::now() + grace;
+    shutdown_ = std::thread([this, end] { server_->Shutdown(end); });
+  }
+  void finish() override {
+    if (shutdown_.joinable()) shutdown_.join();
+    // The server has told all calls that it ends; they still use the queue.
+    while (shared_.calls > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+ private:
+  static void set_limits(::grpc::ServerBuilder& builder, const Options& o) {
+    const int most = static_cast<int>(std::min<i64>(o.max_request_bytes, std::numeric_limits<int>::max()));
+    builder.SetMaxReceiveMessageSize(most);
+    builder.SetMaxSendMessageSize(most);
+    ::grpc::ResourceQuota quota("tandem");
+    builder.SetResourceQuota(quota.Resize(static_cast<std::size_t>(o.max_total_body_bytes)));
+    // gRPC would inflate a message without a limit.
+    builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+    builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+    builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 16 << 10);
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, o.max_connections);
+    builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);  // finds clients that have vanished
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
+  }
+
+  GrpcShared shared_;
+  std::shared_ptr<::grpc::ServerCredentials> credentials_;
+  std::unique_ptr<::grpc::Server> server_;
+  int port_ = 0;
+  std::thread shutdown_;
+};
+
+}  // namespace impl
+
+TANDEM_INLINE std::unique_ptr<Listener> grpc_listener(const ListenerContext& context) {
+  return std::make_unique<impl::GrpcListener>(context);
+}
+
+}  // namespace TANDEM_NS::serving

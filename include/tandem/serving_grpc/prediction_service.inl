@@ -1,0 +1,202 @@
+// Definitions of serving_grpc/methods.hpp: tensorflow.serving.PredictionService.
+#pragma once
+#include <algorithm>
+
+#include "tandem/io/example.hpp"
+#include "tandem/serving/predict_proto.hpp"
+#include "tandem/serving/tensor_proto.hpp"
+#include "tandem/serving_grpc/methods.hpp"
+
+namespace TANDEM_NS::serving::impl {
+
+using io::detail::append_field;
+using io::detail::append_integer;
+using io::detail::append_message;
+using io::detail::WireReader;
+using io::detail::WireType;
+
+TANDEM_INLINE std::string Methods::predict(std::string_view message, const CallInfo& call) const {
+  Request r = parse_predict_request(message);
+  r.call = call.call, r.protocol = "grpc";
+  drop_extra_inputs(r);
+  return predict_response(r.model, core_.predict(r));
+}
+
+// The examples of an Input, as the bytes that they have in the message. A context has the features that an example does
+// not have itself.
+TANDEM_INLINE Tensor parse_examples(std::string_view input) {
+  std::vector<std::string_view> examples;
+  std::string_view context;
+  WireReader in(input);
+  while (in.next()) {
+    const bool has_context = in.is(2, WireType::bytes);
+    if (!has_context && !in.is(1, WireType::bytes)) continue;
+    examples.clear(), context = {};  // of a oneof the last one counts
+    WireReader list(in.bytes());
+    while (list.next()) {
+      if (list.is(1, WireType::bytes)) examples.push_back(list.bytes());
+      else if (has_context && list.is(2, WireType::bytes)) context = list.bytes();
+    }
+    if (!list.ok()) refuse_message("Input");
+  }
+  if (!in.ok()) refuse_message("Input");
+  if (examples.empty()) errors::raise<errors::InvalidArgumentError>("serving", "Input is empty: it has no examples");
+  const Tensor t = Tensor::allocate({Shape{static_cast<i64>(examples.size())}, DType::string, Device()});
+  auto* const to = static_cast<Bytes*>(t.raw());
+  if (context.empty()) {
+    for (std::size_t i = 0; i < examples.size(); ++i) to[i] = Bytes(examples[i]);
+    return t;
+  }
+  try {
+    const train::Example shared = train::Example::parse(std::string(context));
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      train::Example own = train::Example::parse(std::string(examples[i]));
+      own.features.feature.insert(shared.features.feature.begin(), shared.features.feature.end());
+      to[i] = Bytes(own.serialize());
+    }
+  } catch (const errors::DataLossError& e) {
+    errors::raise<errors::InvalidArgumentError>("serving", e.message());
+  }
+  return t;
+}
+
+// What Classify, Regress and the tasks of MultiInference ask for.
+struct ExamplesRequest {
+  ModelSpec model;
+  std::string_view input;
+};
+TANDEM_INLINE ExamplesRequest parse_examples_request(std::string_view message, const char* name) {
+  ExamplesRequest r;
+  WireReader in(message);
+  while (in.next()) {
+    if (in.is(1, WireType::bytes)) r.model = parse_model_spec(in.bytes());
+    else if (in.is(2, WireType::bytes)) r.input = in.bytes();
+  }
+  if (!in.ok()) refuse_message(name);
+  return r;
+}
+TANDEM_INLINE Response run_examples(Core& core, const ModelSpec& model, const Tensor& examples, const char* method,
+                                    const CallInfo& call) {
+  Request r{.model = model, .inputs = {}, .method = method, .call = call.call, .protocol = "grpc"};
+  r.inputs.emplace("inputs", examples);
+  try {
+    return core.predict(r);
+  } catch (const errors::DataLossError& e) {  // what a client sent is not a tf.Example
+    errors::raise<errors::InvalidArgumentError>("serving", e.message());
+  }
+}
+[[noreturn]] TANDEM_INLINE void raise_examples(const char* method) {
+  errors::raise<errors::InternalError>("serving",
+                                       std::string("the outputs are not those of a ") + method + " signature");
+}
+TANDEM_INLINE Tensor output_named(const NamedTensors& outputs, const char* name) {
+  const auto at = outputs.find(name);
+  return at == outputs.end() ? Tensor() : at->second.cpu();
+}
+
+// Appends a field that is a ClassificationResult.
+TANDEM_INLINE void append_classification(std::string& to, std::uint32_t field, const NamedTensors& outputs) {
+  const Tensor classes = output_named(outputs, "classes"), scores = output_named(outputs, "scores");
+  const Tensor& any = classes.is_set() ? classes : scores;
+  if (!any.is_set() || any.rank() != 2 || (classes.is_set() && classes.dtype() != DType::string) ||
+      (scores.is_set() && (scores.dtype() != float32 || !(scores.shape() == any.shape()))))
+    raise_examples("classify");
+  const i64 rows = any.shape().dim(0), n = any.shape().dim(1);
+  append_message(to, field, [&] {
+    for (i64 row = 0; row < rows; ++row)
+      append_message(to, 1, [&] {
+        for (i64 i = row * n; i < (row + 1) * n; ++i)
+          append_message(to, 1, [&] {
+            if (classes.is_set()) append_field(to, 1, static_cast<const Bytes*>(classes.raw())[i].view());
+            if (scores.is_set()) io::detail::append_fixed(to, 2, static_cast<const float*>(scores.raw())[i]);
+          });
+      });
+  });
+}
+// A RegressionResult.
+TANDEM_INLINE void append_regression(std::string& to, std::uint32_t field, const NamedTensors& outputs) {
+  const Tensor t = output_named(outputs, "outputs");
+  if (!t.is_set() || t.dtype() != float32 || !(t.rank() == 1 || (t.rank() == 2 && t.shape().dim(1) == 1)))
+    raise_examples("regress");
+  append_message(to, field, [&] {
+    for (i64 i = 0; i < t.size(); ++i)
+      append_message(to, 1, [&] { io::detail::append_fixed(to, 1, static_cast<const float*>(t.raw())[i]); });
+  });
+}
+TANDEM_INLINE ModelSpec answered(ModelSpec model, i64 version) {
+  model.version = version, model.label.clear();
+  if (model.signature.empty()) model.signature = "serving_default";
+  return model;
+}
+
+TANDEM_INLINE std::string Methods::classify(std::string_view message, const CallInfo& call) const {
+  const ExamplesRequest r = parse_examples_request(message, "ClassificationRequest");
+  const Response response = run_examples(core_, r.model, parse_examples(r.input), saved_model::classify_method, call);
+  std::string to;
+  append_classification(to, 1, response.outputs);
+  append_model_spec(to, 2, answered(r.model, response.version));
+  return to;
+}
+TANDEM_INLINE std::string Methods::regress(std::string_view message, const CallInfo& call) const {
+  const ExamplesRequest r = parse_examples_request(message, "RegressionRequest");
+  const Response response = run_examples(core_, r.model, parse_examples(r.input), saved_model::regress_method, call);
+  std::string to;
+  append_regression(to, 1, response.outputs);
+  append_model_spec(to, 2, answered(r.model, response.version));
+  return to;
+}
+
+struct InferenceTask {
+  ModelSpec model;
+  std::string method;
+};
+TANDEM_INLINE InferenceTask parse_inference_task(std::string_view message) {
+  InferenceTask task;
+  WireReader in(message);
+  while (in.next()) {
+    if (in.is(1, WireType::bytes)) task.model = parse_model_spec(in.bytes());
+    else if (in.is(2, WireType::bytes)) task.method = in.bytes();
+  }
+  if (!in.ok()) refuse_message("InferenceTask");
+  if (task.method != saved_model::classify_method && task.method != saved_model::regress_method)
+    errors::raise<errors::UnimplementedError>("serving",
+                                              "Unsupported signature method_name: " + task.method.substr(0, 255));
+  return task;
+}
+TANDEM_INLINE std::string Methods::multi_inference(std::string_view message, const CallInfo& call) const {
+  std::vector<InferenceTask> tasks;
+  std::string_view input;
+  WireReader in(message);
+  constexpr std::size_t most_tasks = 64;  // each one runs a model on all examples
+  while (in.next()) {
+    if (in.is(2, WireType::bytes)) input = in.bytes();
+    if (!in.is(1, WireType::bytes)) continue;
+    if (tasks.size() == most_tasks)
+      errors::raise<errors::InvalidArgumentError>("serving", "a MultiInferenceRequest has at most 64 tasks");
+    tasks.push_back(parse_inference_task(in.bytes()));
+  }
+  if (!in.ok()) refuse_message("MultiInferenceRequest");
+  const auto is_other = [&](const InferenceTask& t) { return t.model.name != tasks[0].model.name; };
+  if (std::any_of(tasks.begin(), tasks.end(), is_other))
+    errors::raise<errors::InvalidArgumentError>(
+        "serving", "All ModelSpecs in a MultiInferenceRequest must access the same model name.");
+  const Tensor examples = parse_examples(input);
+  std::string to;
+  std::optional<i64> version;  // of the first task: the answer does not mix two
+  for (const InferenceTask& task : tasks) {
+    ModelSpec model = task.model;
+    if (version && !model.version && model.label.empty()) model.version = version;
+    const bool is_classify = task.method == saved_model::classify_method;
+    const Response r = run_examples(core_, model, examples,
+                                    is_classify ? saved_model::classify_method : saved_model::regress_method, call);
+    if (!version) version = r.version;
+    append_message(to, 1, [&] {
+      append_model_spec(to, 1, answered(task.model, r.version));
+      if (is_classify) append_classification(to, 2, r.outputs);
+      else append_regression(to, 3, r.outputs);
+    });
+  }
+  return to;
+}
+
+}  // namespace TANDEM_NS::serving::impl

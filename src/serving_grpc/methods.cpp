@@ -1,0 +1,6 @@
+#include "tandem/serving_grpc/methods.inl"
+#include "tandem/serving_grpc/descriptors.inl"
+#include "tandem/serving_grpc/inference_service.inl"
+#include "tandem/serving_grpc/model_service.inl"
+#include "tandem/serving_grpc/prediction_service.inl"
+#include "tandem/serving_grpc/reflection.inl"
