@@ -71,6 +71,16 @@ if(TARGET tandem_distribute_mpi)
   set_target_properties(distribute_all_reduce PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
 endif()
 
+# A model server beside servers that only answer: requests per second (not in the driver's tables).
+if(TARGET tandem_serving_grpc)
+  add_executable(bench_serving serving/main.cpp)
+  target_compile_options(bench_serving PRIVATE -O2 -Wall -Wextra)
+  target_include_directories(bench_serving PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(bench_serving PRIVATE tandem::serving_grpc fmt::fmt "${TANDEM_GRPC++_LIBRARY}"
+    "${TANDEM_GRPC_LIBRARY}" "${TANDEM_GPR_LIBRARY}" "${TANDEM_ABSL_SYNCHRONIZATION_LIBRARY}")
+  set_target_properties(bench_serving PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+endif()
+
 # bench_memory(scenario case competitor...): the peak memory of running the case for half a second.
 function(bench_memory scenario case)
   foreach(competitor ${ARGN})
