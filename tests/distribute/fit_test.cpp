@@ -42,9 +42,8 @@ Result fit(SimCluster& cluster, int ranks, i64 batch, const F& tune) {
     strategy.broadcast(net);
     const auto scope = strategy.scope();
     train::TrainerOptions trainer_options = options();
-    train::FitOptions o{.epochs = 4,
-                        .validation_data = strategy.distribute_dataset(Points(33, 9).batches(16)),
-                        .progress = quiet};
+    train::FitOptions o{
+        .epochs = 4, .validation_data = strategy.distribute_dataset(Points(33, 9).batches(16)), .progress = quiet};
     tune(w, trainer_options, o);
     train::Trainer trainer(net, trainer_options);
     const train::History h = trainer.fit(strategy.distribute_dataset(Points(50).shuffled(batch)), o);
@@ -84,16 +83,43 @@ TEST_CASE("fit: weights, loss and metrics do not depend on the number of process
 }
 
 TEST_CASE("fit: accumulated steps, loss scaling, averages of weights, a summed loss") {
-  const auto tunes = {+[](const Communicator&, train::TrainerOptions& t, train::FitOptions&) { t.accumulate_steps = 2; },
-                      +[](const Communicator&, train::TrainerOptions& t, train::FitOptions&) {
-                        t.loss_scale = train::LossScale({.initial = 8});
-                      },
-                      +[](const Communicator&, train::TrainerOptions& t, train::FitOptions&) { t.ema = 0.9; },
-                      +[](const Communicator&, train::TrainerOptions& t, train::FitOptions&) {
-                        t.loss = losses::SparseCategoricalCrossentropy(
-                            {.from_logits = true, .reduction = losses::Reduction::sum});
-                      }};
+  const auto tunes = {
+      +[](const Communicator&, train::TrainerOptions& t, train::FitOptions&) { t.accumulate_steps = 2; },
+      +[](const Communicator&, train::TrainerOptions& t, train::FitOptions&) {
+        t.loss_scale = train::LossScale({.initial = 8});
+      },
+      +[](const Communicator&, train::TrainerOptions& t, train::FitOptions&) { t.ema = 0.9; },
+      +[](const Communicator&, train::TrainerOptions& t, train::FitOptions&) {
+        t.loss = losses::SparseCategoricalCrossentropy({.from_logits = true, .reduction = losses::Reduction::sum});
+      }};
   for (const auto& tune : tunes) check_near(fit(3, 16, tune).weights[1], fit(1, 16, tune).weights[0]);
+}
+
+TEST_CASE("fit: virtual shards give the same bits with any number of processes") {
+  const auto fitted = [](int ranks) {
+    SimCluster cluster(ranks);
+    Weights r;
+    cluster.run([&](const Communicator& w) {
+      const MultiWorkerMirroredStrategy strategy({.virtual_shards = 4});
+      const layers::Sequential net = network(1, 0);
+      strategy.broadcast(net);
+      const auto scope = strategy.scope();
+      train::Trainer trainer(net, options());
+      trainer.fit(strategy.distribute_dataset(Points(50).shuffled(16)), {.epochs = 3, .progress = quiet});
+      if (w.rank() == ranks - 1) r = weights_of(net);
+    });
+    return r;
+  };
+  const Weights one = fitted(1);
+  CHECK(fitted(2) == one);
+  CHECK(fitted(4) == one);
+  check_near(one, fit(1, 16, [](const Communicator&, train::TrainerOptions&, train::FitOptions& o) {
+                    o.epochs = 3;
+                  }).weights[0]);
+  SimCluster(3).run([](const Communicator&) {
+    CHECK_THROWS_WITH(MultiWorkerMirroredStrategy({.virtual_shards = 4}),
+                      ContainsSubstring("must be powers of 2") && ContainsSubstring("4 and 3"));
+  });
 }
 
 TEST_CASE("fit: every process stops in the same epoch") {
@@ -168,11 +194,10 @@ TEST_CASE("fit: one process that stops a run stops all; a folder that rank 0 can
   CHECK(steps[0] == 3);
   CHECK(steps[1] == 3);
   SimCluster cluster(2);
-  CHECK_THROWS_AS(fit(cluster, 2, 16,
-                      [](const Communicator&, train::TrainerOptions&, train::FitOptions& o) {
-                        o.directory = "/dev/null/run";
-                      }),
-                  errors::OpError);
+  CHECK_THROWS_AS(
+      fit(cluster, 2, 16,
+          [](const Communicator&, train::TrainerOptions&, train::FitOptions& o) { o.directory = "/dev/null/run"; }),
+      errors::OpError);
   CHECK_THAT(cluster.errors()[1], ContainsSubstring("rank 0 could not use the folder /dev/null/run"));
 }
 

@@ -3,6 +3,8 @@
 processes.py collectives PROGRAM [--gloo TANDEM_RUN] [--mpi MPIRUN]   every operation, with 2 and 4 ranks
 processes.py faults PROGRAM [--gloo TANDEM_RUN] [--mpi MPIRUN] [--rounds N] [--seed S]
     kills or stops a rank at a random moment: the others raise UnavailableError in time, and say who is missing
+processes.py bits PROGRAM [--gloo TANDEM_RUN] [--mpi MPIRUN]   distribute_fit: the weights of a training have the same
+    bits with 1, 2 and 4 processes, and when one was killed and all started again
 """
 
 import argparse
@@ -14,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 FROM_LAUNCHERS = re.compile(r"^(OMPI_|PMI_|PMIX_|SLURM_|RANK$|WORLD_SIZE$|LOCAL_|MASTER_|TANDEM_)")
@@ -156,16 +159,47 @@ def check_faults(arguments):
                 yield from check_fault(arguments, backend, generator)
 
 
+def check_bits(arguments):
+    results = {}
+
+    def run(name, command):
+        done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=200)
+        found = re.search(r"weights \w+ after \d+ steps", done.stdout)
+        results[name] = found[0] if found else f"status {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+
+    program, epochs = arguments.program, "19"  # of 11 steps
+    for ranks in (1, 2, 4):
+        if arguments.gloo:
+            run(f"gloo, {ranks}", [arguments.gloo, "-n", str(ranks), "--", program, epochs, "-"])
+        if arguments.mpi:
+            run(f"mpi, {ranks}", mpirun(arguments.mpi, ranks, program, epochs, "-"))
+    if arguments.gloo:
+        with tempfile.TemporaryDirectory() as folder:
+            run("gloo, 2, one killed in step 100",
+                [arguments.gloo, "-n", "2", "--max-restarts", "1", "--", program, epochs, f"{folder}/run", "100"])
+        with tempfile.TemporaryDirectory() as folder:
+            run("gloo, 4, for 8 epochs", [arguments.gloo, "-n", "4", "--", program, "8", f"{folder}/run"])
+            run("gloo, 2 after 4", [arguments.gloo, "-n", "2", "--", program, epochs, f"{folder}/run"])
+            del results["gloo, 4, for 8 epochs"]
+    for name, text in results.items():
+        print(f"{name}: {text}")
+    first = next(iter(results.values()))
+    yield from (f"{name}: {text}, not {first}" for name, text in results.items() if text != first)
+    if not first.endswith("after 209 steps"):
+        yield first
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("test", choices=["collectives", "faults"])
+    parser.add_argument("test", choices=["collectives", "faults", "bits"])
     parser.add_argument("program")
     parser.add_argument("--gloo", help="tandem_run")
     parser.add_argument("--mpi", help="mpirun")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     arguments = parser.parse_args()
-    problems = list(check_collectives(arguments) if arguments.test == "collectives" else check_faults(arguments))
+    checks = {"collectives": check_collectives, "faults": check_faults, "bits": check_bits}
+    problems = list(checks[arguments.test](arguments))
     for problem in problems:
         print("FAILED:", problem)
     sys.exit(bool(problems))

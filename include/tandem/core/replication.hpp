@@ -16,6 +16,8 @@ class Variable;
 struct Replication {
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// In how many parts a batch is divided, whatever size() is, so that results do not depend on it; 0: in size() ones.
+  virtual int virtual_shards() const = 0;
   /// The initial value of a Variable that is being made: rank 0's.
   virtual Tensor initial(const Tensor& value) = 0;
   /// The sums of the replicas' gradients. Unset ones, which are so everywhere, stay unset.

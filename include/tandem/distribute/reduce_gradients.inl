@@ -10,7 +10,11 @@
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/index/segment.hpp"
 #include "tandem/ops/index/unique.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/shape/concat.hpp"
+#include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/ops/shape/slice.hpp"
 
 namespace TANDEM_NS::distribute::impl {
 
@@ -60,6 +64,22 @@ inline Gradient gathered(const Communicator& group, const Gradient& g, const std
                        all_gather(rows.y, {.name = name, .group = group}), s.like};
 }
 
+// The sums in the order of a tree over ranks: r and r + p / 2, and so on. The same bits as if one process had added up
+// all.
+TANDEM_INLINE std::vector<Tensor> ordered_sums(const Communicator& group, const PlannedBucket& bucket,
+                                               const std::string& label) {
+  std::vector<Tensor> flat;
+  std::vector<i64> sizes;
+  for (const Tensor& t : bucket.tensors) flat.push_back(reshape(t, {-1})), sizes.push_back(t.shape().known_size());
+  Tensor all = all_gather(reshape(concat(flat, 0), {1, -1}), {.name = label, .equal_rows = true, .group = group});
+  for (i64 n = group.size() / 2; n > 0; n /= 2) all = all(Slice(0, n)) + all(Slice(n, 2 * n));
+  std::vector<Tensor> r;
+  i64 at = 0;
+  for (std::size_t k = 0; k < sizes.size(); at += sizes[k], ++k)
+    r.push_back(reshape(all(0, Slice(at, at + sizes[k])), bucket.tensors[k].shape()));
+  return r;
+}
+
 TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, const StrategyOptions& options,
                                                      const std::vector<Gradient>& gradients,
                                                      const std::vector<Variable>& variables) {
@@ -68,21 +88,24 @@ TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, 
   std::vector<Gradient> r = gradients;
   for (std::size_t i = gradients.size(); i-- > 0;) {
     const Gradient& g = gradients[i];
-    if (!g.is_set() || g.is_sparse()) continue;
-    const bool narrow = compress && i < variables.size() && g.dense().dtype() == DType::float32;
-    plan.add(narrow ? cast(g.dense(), DType::bfloat16) : g.dense(), i);
+    if (!g.is_set() || (g.is_sparse() && options.virtual_shards == 0)) continue;
+    const bool narrow = compress && i < variables.size() && g.values().dtype() == DType::float32;
+    plan.add(narrow ? cast(g.tensor(), DType::bfloat16) : g.tensor(), i);
   }
   std::vector<Tensor> tokens;
-  for (std::size_t b = 0; b < plan.buckets.size(); ++b)
+  const bool is_ordered = options.virtual_shards > 0;
+  for (std::size_t b = 0; b < plan.buckets.size() && !is_ordered; ++b)
     tokens.push_back(start_bucket(group, static_cast<i64>(b), plan.label(b, variables), plan.buckets[b].tensors));
   for (std::size_t i = 0; i < gradients.size(); ++i)
-    if (gradients[i].is_sparse()) r[i] = gathered(group, gradients[i], variables[i].name());
+    if (gradients[i].is_sparse() && !is_ordered) r[i] = gathered(group, gradients[i], variables[i].name());
   for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
     const PlannedBucket& bucket = plan.buckets[b];
-    const std::vector<Tensor> sums =
-        wait_bucket(group, static_cast<i64>(b), plan.label(b, variables), tokens[b], bucket.tensors);
+    const std::string label = plan.label(b, variables);
+    const std::vector<Tensor> sums = is_ordered
+                                         ? ordered_sums(group, bucket, label)
+                                         : wait_bucket(group, static_cast<i64>(b), label, tokens[b], bucket.tensors);
     for (std::size_t k = 0; k < sums.size(); ++k)
-      r[bucket.owners[k]] = cast(sums[k], gradients[bucket.owners[k]].dense().dtype());
+      r[bucket.owners[k]] = cast(sums[k], gradients[bucket.owners[k]].values().dtype());
   }
   return r;
 }

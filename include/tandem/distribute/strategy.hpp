@@ -21,6 +21,11 @@ struct StrategyOptions {
   i64 bucket_bytes = 25 << 20;       ///< gradients travel together, up to so many bytes at a time
   i64 first_bucket_bytes = 1 << 20;  ///< the first ones, so that something travels early
   Compression compression = Compression::none;
+  /// A power of 2 from the number of processes on, itself one: train::Trainer then divides each batch into so many
+  /// parts, whose gradients are added up in an order that does not depend on the number of processes. With 1, 2, 4 or 8
+  /// of them the weights have the same bits, random numbers included. Slower: a process computes its parts one after
+  /// another, and nothing travels before all are there. 0: one part for each process.
+  int virtual_shards = 0;
 };
 
 /// Which part of the data a process reads: distribute_datasets_from_function.

@@ -22,6 +22,7 @@ struct MultiWorkerMirroredStrategy::State final : Replication {
 
   int rank() const override { return group.rank(); }
   int size() const override { return group.size(); }
+  int virtual_shards() const override { return options.virtual_shards; }
   Tensor initial(const Tensor& value) override {
     if (value.dtype() == DType::string || group.size() == 1) return value;
     const tandem::detail::OutsideTrace now;
@@ -66,6 +67,14 @@ TANDEM_INLINE MultiWorkerMirroredStrategy::MultiWorkerMirroredStrategy(Communica
     : state_(std::make_unique<State>(std::move(group), options)) {
   if (options.bucket_bytes < 1 || options.first_bucket_bytes < 1)
     errors::raise<errors::InvalidArgumentError>("MultiWorkerMirroredStrategy", "the sizes of buckets must be positive");
+  const auto is_power = [](int n) { return n > 0 && (n & (n - 1)) == 0; };
+  const int shards = options.virtual_shards, processes = state_->group.size();
+  if (shards != 0 && (!is_power(shards) || !is_power(processes) || shards < processes))
+    errors::raise<errors::InvalidArgumentError>(
+        "MultiWorkerMirroredStrategy",
+        ".virtual_shards and the number of processes must be powers of 2, and not fewer "
+        "shards than processes, but are " +
+            std::to_string(shards) + " and " + std::to_string(processes));
 }
 TANDEM_INLINE MultiWorkerMirroredStrategy::MultiWorkerMirroredStrategy(MultiWorkerMirroredStrategy&&) noexcept =
     default;

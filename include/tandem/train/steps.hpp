@@ -62,11 +62,11 @@ class ModelSteps final : public Steps {
     Tensor labels, weights;  // weights: unset if there are none
   };
   Parts parts_of(const Batch& batch) const;
-  Tensor loss_of(const Parts& parts, const Tensor& predictions) const;
+  Tensor loss_of(const Parts& parts, const Tensor& predictions, double share) const;
   Tensor train_once(const Batch& batch, Kind kind) const;
-  Tensor weight_of(const Parts& parts) const;
-  void replicate(const Tensor& weight, bool is_empty, std::vector<Gradient>& gradients, Tensor& loss,
-                 const std::vector<Variable>& weights) const;
+  std::vector<Gradient> gradients_of(const Parts& parts, i64 shards, Tensor& predictions,
+                                     std::vector<Variable>& weights) const;
+  Tensor mean_of_all(std::vector<Gradient>& gradients, i64 shards, const std::vector<Variable>& weights) const;
   void unscale(std::vector<Gradient>& gradients) const;
   void accumulate(std::vector<Gradient>& gradients, const std::vector<Variable>& weights, bool update) const;
   void apply(const std::vector<Gradient>& gradients, const std::vector<Variable>& weights) const;

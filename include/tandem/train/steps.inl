@@ -5,6 +5,7 @@
 #include "tandem/graph/control/control.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/tensor.hpp"
+#include "tandem/train/shards.hpp"
 #include "tandem/train/steps.hpp"
 
 namespace TANDEM_NS::train::detail {
@@ -38,10 +39,8 @@ inline FunctionOptions named(FunctionOptions o, const char* name) {
   o.name = name;
   return o;
 }
-// A replica may have no rows of a last batch.
-inline bool has_no_rows(const Batch& batch) {
-  return !batch.empty() && batch[0].rank() > 0 && batch[0].shape().dim(0) == 0;
-}
+// A shard may have no rows of a last batch.
+inline bool has_no_rows(const Tensor& labels) { return labels.rank() > 0 && labels.shape().dim(0) == 0; }
 inline const losses::Loss& loss_for(const std::optional<losses::Loss>& loss) {
   if (!loss) errors::raise<errors::FailedPreconditionError>("Trainer", "training and evaluating need the option .loss");
   return *loss;
@@ -63,10 +62,9 @@ TANDEM_INLINE ModelSteps::ModelSteps(const Module& m, OfBatch<Tensor> call, Trai
   const auto test = function(
       [this](const Batch& batch) {
         const training_scope inference(false);
-        if (tandem::detail::replication && impl::has_no_rows(batch)) return;
         const Parts parts = parts_of(batch);
         const Tensor predictions = call_.call(parts.inputs);
-        measure(parts, predictions, loss_of(parts, predictions));
+        measure(parts, predictions, loss_of(parts, predictions, 1));
       },
       impl::named(options.function, "test"));
   test_ = test;
@@ -128,29 +126,25 @@ TANDEM_INLINE Batch ModelSteps::weighted(const Batch& batch, const std::map<i64,
   return r;
 }
 
-TANDEM_INLINE Tensor ModelSteps::loss_of(const Parts& parts, const Tensor& predictions) const {
+// share: the part of the penalties that counts here.
+TANDEM_INLINE Tensor ModelSteps::loss_of(const Parts& parts, const Tensor& predictions, double share) const {
   Tensor loss = impl::loss_for(options.loss)(parts.labels, predictions, parts.weights);
-  for (const Tensor& penalty : model.losses()) loss = loss + cast(penalty, loss.dtype());
+  for (const Tensor& penalty : model.losses()) loss = loss + cast(share == 1 ? penalty : penalty * share, loss.dtype());
   return loss;
 }
 TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind) const {
-  const bool is_empty = tandem::detail::replication && impl::has_no_rows(batch);
   const training_scope training(true);
-  const Parts parts = parts_of(batch);
-  const Tensor weight = weight_of(parts);
-  Tensor loss, predictions;
-  std::vector<Gradient> gradients;
+  Shards shards;
+  std::vector<Parts> parts;
+  std::vector<Tensor> predictions;
+  std::vector<std::vector<Gradient>> of_shards;
   std::vector<Variable> weights;
-  {
-    GradientTape tape;
-    predictions = call_.call(parts.inputs);
-    loss = loss_of(parts, predictions);
-    weights = model.trainable_variables();
-    if (weight.is_set()) loss = loss * cast(weight, loss.dtype());
-    const Tensor scaled = options.loss_scale ? loss * cast(options.loss_scale->value(), loss.dtype()) : loss;
-    gradients = tape.gradient(scaled, weights);
+  for (i64 i = 0; i < shards.count(); ++i) {
+    parts.push_back(parts_of(shards.begin(batch, i)));
+    of_shards.push_back(gradients_of(parts.back(), shards.in_all(), predictions.emplace_back(), weights));
   }
-  replicate(weight, is_empty, gradients, loss, weights);
+  std::vector<Gradient> gradients = Shards::sum(std::move(of_shards));
+  Tensor loss = mean_of_all(gradients, shards.in_all(), weights);
   if (kind.checked) loss = debugging::check_numerics(loss, "the loss");  // before the weights change
   unscale(gradients);
   accumulate(gradients, weights, kind.update);
@@ -164,35 +158,46 @@ TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind) const
   } else if (kind.update) {
     apply(gradients, weights);
   }
-  if (!is_empty) measure(parts, predictions, loss);
+  for (std::size_t i = 0; i < parts.size(); ++i) measure(parts[i], predictions[i], loss);
   return loss;
 }
-// The number by which a replica's loss counts in that of the global batch; unset: there are no replicas, or the loss is
-// a sum.
-TANDEM_INLINE Tensor ModelSteps::weight_of(const Parts& parts) const {
-  const Replication* const r = tandem::detail::replication;
-  if (!r || TANDEM_VIRTUAL(*r, Replication::size)() == 1 || options.loss->reduction() == losses::Reduction::sum)
-    return {};
-  return parts.labels.rank() == 0 ? constant(1.f) : cast(shape(parts.labels)[0], DType::float32);
+// The gradients of the loss of a shard, and behind them the loss. If there are others, whose gradients are added to
+// these, all are multiplied by the number of rows, which comes last; those of a loss that is a sum are as they are.
+TANDEM_INLINE std::vector<Gradient> ModelSteps::gradients_of(const Parts& parts, i64 shards, Tensor& predictions,
+                                                             std::vector<Variable>& weights) const {
+  const bool is_sum = options.loss && options.loss->reduction() == losses::Reduction::sum;
+  Tensor rows;
+  if (shards > 1 && !is_sum)
+    rows = parts.labels.rank() == 0 ? constant(1.f) : cast(shape(parts.labels)[0], DType::float32);
+  GradientTape tape;
+  predictions = call_.call(parts.inputs);
+  Tensor loss = loss_of(parts, predictions, is_sum ? 1. / static_cast<double>(shards) : 1);
+  weights = model.trainable_variables();
+  if (rows.is_set()) loss = loss * cast(rows, loss.dtype());
+  const Tensor scaled = options.loss_scale ? loss * cast(options.loss_scale->value(), loss.dtype()) : loss;
+  std::vector<Gradient> r = tape.gradient(scaled, weights);
+  r.push_back(loss);
+  if (rows.is_set()) r.push_back(rows);
+  if (shards > 1 && impl::has_no_rows(parts.labels))  // means of nothing
+    for (Gradient& g : r)
+      if (g.is_set()) g = g.with_values(zeros_like(g.values()));
+  return r;
 }
-// In a strategy's scope, loss and gradients become those of all replicas' rows. They are multiplied by the weight.
-TANDEM_INLINE void ModelSteps::replicate(const Tensor& weight, bool is_empty, std::vector<Gradient>& gradients,
-                                         Tensor& loss, const std::vector<Variable>& weights) const {
-  Replication* const replication = tandem::detail::replication;
-  if (!replication || TANDEM_VIRTUAL(*replication, Replication::size)() == 1) return;
-  gradients.push_back(loss);  // they travel together
-  if (weight.is_set()) gradients.push_back(weight);
-  for (Gradient& g : gradients)
-    if (is_empty && g.is_set()) g = g.with_values(zeros_like(g.values()));
-  gradients = TANDEM_VIRTUAL(*replication, Replication::sum_gradients)(gradients, weights);
-  if (weight.is_set()) {
-    const Tensor total = gradients.back().dense();
+// Makes the gradients those of the mean over all rows; returns that loss, which was behind them.
+TANDEM_INLINE Tensor ModelSteps::mean_of_all(std::vector<Gradient>& gradients, i64 shards,
+                                             const std::vector<Variable>& weights) const {
+  Replication* const r = tandem::detail::replication;
+  if (r && TANDEM_VIRTUAL(*r, Replication::size)() > 1)
+    gradients = TANDEM_VIRTUAL(*r, Replication::sum_gradients)(gradients, weights);
+  if (shards > 1 && gradients.size() > weights.size() + 1) {
+    const Tensor rows = gradients.back().dense();
     gradients.pop_back();
     for (Gradient& g : gradients)
-      if (g.is_set()) g = g.with_values(g.values() / cast(total, g.values().dtype()));
+      if (g.is_set()) g = g.with_values(g.values() / cast(rows, g.values().dtype()));
   }
-  loss = gradients.back().dense();
+  const Tensor loss = gradients.back().dense();
   gradients.pop_back();
+  return loss;
 }
 TANDEM_INLINE void ModelSteps::unscale(std::vector<Gradient>& gradients) const {
   if (!options.loss_scale) return;
@@ -219,8 +224,9 @@ TANDEM_INLINE void ModelSteps::apply(const std::vector<Gradient>& gradients,
   if (ema) ema->apply(weights);
 }
 TANDEM_INLINE void ModelSteps::measure(const Parts& parts, const Tensor& predictions, const Tensor& loss) const {
-  // The mean of the losses of batches counts each as often as it has examples.
   const Shape& shape = parts.labels.shape();
+  if (tandem::detail::replication && impl::has_no_rows(parts.labels)) return;
+  // The mean of the losses of batches counts each as often as it has examples.
   loss_.update_state(loss, constant(shape.rank() > 0 ? static_cast<double>(shape[0]) : 1.));
   each_metric([&](const metrics::PredictionMetric& m, bool weighted) {
     m.update_state(parts.labels, predictions, weighted ? parts.weights : Tensor());

@@ -14,37 +14,9 @@
 #include "tandem/train/run_keeper.hpp"
 #include "tandem/train/steps.hpp"
 #include "tandem/train/trainer.hpp"
+#include "tandem/train/trainer_state.hpp"
 
 namespace TANDEM_NS::train {
-
-struct TrainerState {
-  explicit TrainerState(std::unique_ptr<detail::ModelSteps> s) : model_steps(s.get()), steps(std::move(s)) {}
-  explicit TrainerState(std::unique_ptr<detail::OwnSteps> s) : steps(std::move(s)) {}
-
-  History fit(const Batches& data, const FitOptions& options);
-  Values evaluate(const Batches& data);
-  const detail::ModelSteps& model_for(const char* function) const;
-
-  detail::ModelSteps* const model_steps = nullptr;  // null for a step of the user's own
-  const std::unique_ptr<detail::Steps> steps;
-  i64 step = 0;
-  i64 data_epoch = 0;        // in which the next call of fit begins
-  bool is_restored = false;  // and the averages of the checkpoint may not have been made yet
-
- private:
-  struct Fit;  // what a call of fit() uses
-  void begin(Fit& fit);
-  bool restore(Fit& fit, detail::RunPlace& place);
-  void read_of_all(Values& values) const;
-  bool train_epoch(Fit& fit);
-  Tensor train_once(const Run& run, const Batch& batch, bool update) const;
-  void validate(Fit& fit);
-  void end_epoch(Fit& fit);
-  void end_part(Fit& fit);
-  void save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last = false);
-  Values evaluate(const Batches& data, Progress* progress);
-  void check_validation(const Batches& data) const;
-};
 
 namespace impl {
 inline void check_options(const FitOptions& o) {
@@ -82,38 +54,6 @@ TANDEM_INLINE void TrainerState::check_validation(const Batches& data) const {
   if (data.cardinality() == data::infinite_cardinality)
     errors::raise<errors::InvalidArgumentError>("evaluate", "the data set has no end: take() so many batches");
 }
-
-struct TrainerState::Fit {
-  const FitOptions& options;
-  Run& run;
-  detail::Feed feed;
-  std::optional<detail::RunKeeper> keeper;  // of the first replica
-  std::optional<Interrupt> interrupt = {};  // of the others
-  std::optional<Progress> progress = {};
-  i64 steps = 0;           // of the epochs of this run
-  i64 last_step = 0;       // with which the training ends; 0: with an epoch
-  i64 validated = -1;      // the step that the latest validation follows
-  Values validation = {};  // its values, if it was one within the epoch
-  Values part = {};        // the values of the epoch in which the steps have ended
-  bool goes_on = false;    // in the middle of an epoch
-  bool saved = false;      // the present state is in a checkpoint
-  bool is_interrupted = false;
-  detail::Replicas replicas = {};
-
-  // All replicas end after the same step.
-  void ask_for_signals() {
-    is_interrupted = replicas.any(keeper ? keeper->is_interrupted() : interrupt && interrupt->requested());
-  }
-  bool is_over(i64 now) const { return last_step > 0 && now >= last_step; }
-  bool is_validation_due(i64 now) const {
-    return options.validation_data && options.validation_every > 0 && now % options.validation_every == 0;
-  }
-  template <class F>
-  void each_callback(const F& f) const {
-    for (const AnyCallback& c : options.callbacks)
-      if (replicas.is_first() || !c->is_for_first_replica()) f(*c);
-  }
-};
 
 TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& options) {
   impl::check_options(options);
