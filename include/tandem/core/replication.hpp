@@ -14,11 +14,13 @@ class Variable;
 /// The replicas of a training step: processes that run the same program on different rows. All of them call the same
 /// functions in the same order.
 struct Replication {
+  /// A number that no other replication of the process has had.
+  virtual u64 id() const = 0;
   virtual int rank() const = 0;
   virtual int size() const = 0;
   /// In how many parts a batch is divided, whatever size() is, so that results do not depend on it; 0: in size() ones.
   virtual int virtual_shards() const = 0;
-  /// The initial value of a Variable that is being made: rank 0's.
+  /// The initial value of a trainable Variable that is being made: rank 0's.
   virtual Tensor initial(const Tensor& value) = 0;
   /// The sums of the replicas' gradients. Unset ones, which are so everywhere, stay unset.
   ///   gradients  of the Variables, and then whatever else is to be added up with them
@@ -26,8 +28,8 @@ struct Replication {
                                               const std::vector<Variable>& variables) = 0;
   /// The sum of a tensor over the replicas, now or in a trace.
   virtual Tensor sum(const Tensor& x) = 0;
-  /// Whether a condition holds in any replica, now.
-  virtual bool any(bool condition) = 0;
+  /// Replaces each number by the largest that a replica has, now.
+  virtual void largest(std::vector<i64>& numbers) = 0;
   /// Tells the others, for their errors, which step begins.
   virtual void begin_step(i64 step) = 0;
 
@@ -36,7 +38,7 @@ struct Replication {
 };
 
 /// Sets the replication of this thread for a scope; null: what is called in the scope is not replicated.
-class ReplicationScope {
+class [[nodiscard]] ReplicationScope {
  public:
   explicit ReplicationScope(Replication* r) : outer_(std::exchange(detail::replication, r)) {}
   ReplicationScope(const ReplicationScope&) = delete;

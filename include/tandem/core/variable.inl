@@ -83,7 +83,8 @@ TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options)
     errors::raise<errors::InvalidArgumentError>(
         "variable", "the initial value " + to_string(initial.spec()) + " does not have the shape " + to_string(*shape));
   if (options.constraint) options.constraint.code()->check(options.constraint, value);
-  if (Replication* const r = detail::replication) value = TANDEM_VIRTUAL(*r, Replication::initial)(value);
+  if (Replication* const r = detail::replication; r && options.trainable)
+    value = TANDEM_VIRTUAL(*r, Replication::initial)(value);
   state_ =
       Ref<Opaque>(new State(value, scoped_name(options.name.str("Variable")), options.trainable, options.constraint));
   if (Stager* s = context.stager) TANDEM_VIRTUAL(*s, Stager::created)(*this);

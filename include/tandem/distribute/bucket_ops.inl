@@ -53,6 +53,10 @@ TANDEM_INLINE void start_bucket_kernel(const KernelCall& c) {
 TANDEM_INLINE void wait_bucket_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<BucketAttrs>();
   Bucket& bucket = bucket_of(Groups::find(c.op, a.group), a.number);
+  std::size_t bytes = 0;
+  for (const Operand& y : c.out) bytes += bytes_of(y);
+  if (!bucket.running || bytes != bucket.bytes.size())
+    errors::raise<errors::InternalError>(c.op, a.label + " was not begun, or is another one");
   bucket.running.wait();
   std::size_t at = 0;
   for (const Operand& y : c.out) {

@@ -52,12 +52,15 @@ inline i64 sum_of(const Operand& sizes) {
   const i64* const n = sizes.as<const i64>();
   return std::accumulate(n, n + sizes.size(), i64{});
 }
-// The rows that `sizes` name must be those that there are.
-inline void check_sum(const KernelCall& c, const Operand& sizes, const char* name) {
+inline void check_not_negative(const KernelCall& c, const Operand& sizes, const char* name) {
   for (i64 i = 0; i < sizes.size(); ++i)
     if (sizes.as<const i64>()[i] < 0)
       errors::raise<errors::InvalidArgumentError>(
           c.op, std::string(name) + " has the negative number " + std::to_string(sizes.as<const i64>()[i]));
+}
+// The rows that `sizes` name must be those that there are.
+inline void check_sum(const KernelCall& c, const Operand& sizes, const char* name) {
+  check_not_negative(c, sizes, name);
   if (const i64 n = sum_of(sizes), rows = c.in[0].shape().dim(0); n != rows)
     errors::raise<errors::InvalidArgumentError>(
         c.op, std::string(name) + " names " + std::to_string(n) + " rows, x has " + std::to_string(rows));
@@ -176,6 +179,7 @@ TANDEM_INLINE void all_gather_kernel(const KernelCall& c) {
                                        : std::vector<i64>(static_cast<std::size_t>(group.size()), c.in[0].size());
   Collective call = call_of(c, Collective::all_gather);
   call.receive = receive;
+  call.unit = c.in.size() > 1 ? row_size(c.in[0].shape()) : call.count;
   group.run(call, c.op, a.label);
 }
 TANDEM_INLINE Grads all_gather_gradient(const GradCall& c) {
@@ -244,7 +248,7 @@ TANDEM_INLINE Specs infer_all_to_all(const InferCall& c) {
 }
 TANDEM_INLINE Specs resolve_all_to_all(const KernelCall& c) {
   Specs r(*c.in[0].spec);
-  if (c.in.size() > 1) r[0].shape.set(0, sum_of(c.in[2]));
+  if (c.in.size() > 1) check_not_negative(c, c.in[2], "received"), r[0].shape.set(0, sum_of(c.in[2]));
   return r;
 }
 TANDEM_INLINE void all_to_all_kernel(const KernelCall& c) {
@@ -260,6 +264,7 @@ TANDEM_INLINE void all_to_all_kernel(const KernelCall& c) {
   const std::vector<i64> receive = c.in.size() > 1 ? elements(c.in[2], row) : equal;
   Collective call = call_of(c, Collective::all_to_all);
   call.send = send, call.receive = receive;
+  call.unit = c.in.size() > 1 ? row : call.count;
   group.run(call, c.op, a.label);
 }
 TANDEM_INLINE Grads all_to_all_gradient(const GradCall& c) {
@@ -346,6 +351,14 @@ TANDEM_INLINE Tensor all_to_all(const Tensor& x, CollectiveOptions o) {
 TANDEM_INLINE Exchanged all_to_all(const Tensor& x, const Tensor& splits, CollectiveOptions o) {
   const rules::CollectiveAttrs a = impl::attrs_of(o);
   const tandem::detail::CallSite call(o);
+  if (!splits.is_symbolic() && x.rank() > 0 && splits.dtype() == DType::int64) {  // before the others take part
+    i64 sum = 0;
+    for (const i64 n : splits.to_vector<i64>()) sum += n < 0 ? x.shape()[0] + 1 : n;
+    if (!x.is_symbolic() && sum != x.shape()[0])
+      errors::raise<errors::InvalidArgumentError>("all_to_all", "splits name " + std::to_string(sum) + " rows, or a " +
+                                                                    "negative number of them; x has " +
+                                                                    std::to_string(x.shape()[0]));
+  }
   const Tensor received = apply1(all_to_all_op, a, no_options, splits);
   return {apply1(all_to_all_op, a, {o.name, o.where}, x, splits, received), received};
 }

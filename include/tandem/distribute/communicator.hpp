@@ -35,6 +35,8 @@ class TANDEM_API Running {
   /// Waits until it has ended; without one, returns at once.
   ///   throws  errors::UnavailableError if the group's timeout has passed or another rank is lost
   void wait();
+  /// Whether there is one that was not waited for.
+  explicit operator bool() const { return static_cast<bool>(call_); }
 
  private:
   friend class Communicator;
@@ -81,7 +83,8 @@ class TANDEM_API Communicator {
   /// "mpi", "gloo", "sim"; "none" for a single process without a launcher.
   const char* backend() const;
 
-  /// Divides the group: ranks with equal colors form a new one, ordered by key and rank. Collective.
+  /// Divides the group: ranks with equal colors form a new one, ordered by key and rank. Collective. A group lives as
+  /// long as the process: split once, not in each step.
   Communicator split(int color, int key = 0) const;
   /// Returns when every rank has called it.
   void barrier() const;

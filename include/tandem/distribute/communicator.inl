@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -58,7 +59,6 @@ struct Running::Call {
   Ref<Opaque> group;
   std::unique_ptr<Pending> pending;
   std::string op, label;
-  double since = 0;
 };
 TANDEM_INLINE void Running::Delete::operator()(Call* c) const { delete c; }
 
@@ -128,7 +128,9 @@ TANDEM_INLINE void Communicator::State::find_nodes() {
   if (size == 1) return;
   impl::Fingerprint own{};
   const std::string here = transport->node();
-  std::memcpy(own.data(), here.data(), std::min(here.size(), own.size() - 1));
+  std::memcpy(own.data(), here.data(), std::min(here.size(), own.size() - 2));
+  char& asks_for_checks = own.back();  // an environment variable may not reach all ranks
+  asks_for_checks = static_cast<char>(checks_all);
   std::vector<impl::Fingerprint> all(size);
   const std::vector<i64> each(size, static_cast<i64>(own.size()));
   const Collective gather{.kind = Collective::all_gather,
@@ -137,6 +139,8 @@ TANDEM_INLINE void Communicator::State::find_nodes() {
                           .count = static_cast<i64>(own.size()),
                           .receive = each};
   wait(*transport->start(gather), timeout, "Communicator", "meeting the other ranks");
+  for (impl::Fingerprint& of_rank : all) checks_all |= of_rank.back() != 0, of_rank.back() = 0;
+  asks_for_checks = 0;
   std::vector<impl::Fingerprint> distinct;
   local_size = 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -206,9 +210,15 @@ TANDEM_INLINE Communicator Communicator::split(int color, int key) const {
                                                 "the color must not be negative, but is " + std::to_string(color));
   if (!s.failure.empty()) errors::raise<errors::UnavailableError>("Communicator::split", s.failure);
   const std::string part = s.name + "/" + std::to_string(s.splits++) + ":" + std::to_string(color);
-  Communicator c(part, s.transport->split(color, key), s.timeout);
-  c.state().step = s.step;
-  return c;
+  try {
+    Communicator c(part, s.transport->split(color, key), s.timeout);
+    c.state().step = s.step;
+    return c;
+  } catch (const std::exception& e) {  // the other ranks may have gone on
+    s.failure = std::string("split: ") + e.what();
+    s.transport->abort();
+    throw;
+  }
 }
 TANDEM_INLINE void Communicator::barrier() const { run({}, "barrier", {}); }
 
@@ -217,8 +227,14 @@ TANDEM_INLINE Running Communicator::start(const Collective& call, const char* op
   if (!s.failure.empty())
     errors::raise<errors::UnavailableError>(op, "group '" + s.name + "' is dead since " + s.failure);
   s.check(call, op, label);
-  Running r(new Running::Call{state_, nullptr, op, label, s.transport->now()});
-  r.call_->pending = s.transport->start(call);
+  Running r(new Running::Call{state_, nullptr, op, label});
+  try {
+    r.call_->pending = s.transport->start(call);
+  } catch (const std::exception& e) {  // the other ranks may have begun it
+    s.failure = impl::call_text(op, label) + ": " + e.what();
+    s.transport->abort();
+    throw;
+  }
   return r;
 }
 TANDEM_INLINE void Running::wait() {

@@ -30,12 +30,13 @@ TANDEM_INLINE std::optional<int> number_from(const char* variable) {
 struct Launcher {
   const char *name, *rank, *size, *local_rank, *local_size;
 };
+// The innermost first: srun may start torchrun. Of Slurm those that a step has, and not a batch script.
 inline constexpr Launcher launchers[] = {
     {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
      "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"tandem_run", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
     {"mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
-    {"srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"},
-    {"tandem_run", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}};
+    {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"}};
 
 TANDEM_INLINE bool is_mpi(const LaunchInfo& launch) {
   return launch.launcher && std::strcmp(launch.launcher, "tandem_run") != 0;

@@ -45,9 +45,10 @@ struct SimOptions {
 ///     const Tensor mean = distribute::all_reduce(constant(float(world.rank())), {.op = distribute::ReduceOp::mean});
 ///   });
 ///
-/// Communicator::world() is the rank's own in these threads. Operations of ops as of strategies: all that goes over a
-/// Communicator. An operation that not all ranks call raises errors::UnavailableError in those that do, when its
-/// timeout of virtual time has passed; nobody waits in real time.
+/// Communicator::world() is the rank's own in these threads, and so are the random numbers of ops without a generator.
+/// Each rank makes its own Variables: a traced function holds those that it assigns while it runs, so that ranks which
+/// share one would wait for each other forever. An operation that not all ranks call raises errors::UnavailableError in
+/// those that do, when its timeout of virtual time has passed; nobody waits in real time.
 class TANDEM_API SimCluster {
  public:
   ///   throws  errors::InvalidArgumentError for less than one rank, a rate or time that is not positive, a rank of a

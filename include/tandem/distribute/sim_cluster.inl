@@ -8,6 +8,7 @@
 #include "tandem/base/error.hpp"
 #include "tandem/distribute/sim_cluster.hpp"
 #include "tandem/distribute/sim_schedule.hpp"
+#include "tandem/ops/random/element_keys.hpp"
 
 namespace TANDEM_NS::distribute {
 
@@ -133,11 +134,14 @@ TANDEM_INLINE std::exception_ptr SimCluster::Parts::start(Body body, void* f, bo
     schedule->begin(rank);
     try {
       const impl::GroupsScope own;
+      random::detail::ElementKeys draws(0, 0);  // a process has a generator of its own
       body(f, Communicator("world", std::make_unique<impl::SimTransport>(schedule, world, rank), options.timeout));
     } catch (const impl::SimKilled&) {
       errors[at] = "killed";
     } catch (const std::exception& e) {
       errors[at] = e.what(), raised[at] = std::current_exception();
+    } catch (...) {
+      errors[at] = "an exception that is not a std::exception", raised[at] = std::current_exception();
     }
     schedule->end(rank);
   };

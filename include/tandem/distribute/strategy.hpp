@@ -48,11 +48,13 @@ struct InputContext {
 ///   trainer.fit(strategy.distribute_dataset(batches), {.epochs = 10});
 ///
 /// In the scope:
-///   - Variables begin with the value that they have in rank 0.
+///   - Trainable Variables begin with the value that they have in rank 0.
 ///   - Optimizer::apply_gradients first adds up the gradients of all processes. The loss of a step of one's own is
 ///     therefore divided by the rows of the global batch: compute_average_loss.
 ///   - train::Trainer takes means over the rows of the global batch, also where processes have different numbers of
-///     rows or none; its loss and metrics are those of all rows; rank 0 alone writes checkpoints and shows progress.
+///     rows or none; its loss and metrics are those of all rows; rank 0 alone writes checkpoints and shows progress. A
+///     Trainer that was made in the scope trains by the strategy wherever fit() is called. fit(x, y) gives each process
+///     its rows; a data set that did not come through distribute_dataset is read by all of them, as it is.
 ///
 /// Gradients travel in buckets, the last layers' first, while a traced step computes those of the first layers.
 /// Row-sparse gradients are merged locally, and their rows exchanged. Every process must run the same program, with
@@ -128,7 +130,7 @@ namespace TANDEM_NS::nn {
 
 struct AverageLossOptions {
   TANDEM_OP_OPTIONS;
-  Tensor sample_weight = {};  ///< of each example, broadcast to its loss
+  Tensor sample_weight = {};  ///< of each example, as losses take it: its axes are the first ones of the loss
   i64 global_batch_size = 0;  ///< 0: the examples here, times the replicas in sync
 };
 /// The sum of the losses of examples, divided by the size of the global batch: in a strategy's scope the gradients of

@@ -5,6 +5,7 @@
 #include "tandem/distribute/collectives.hpp"
 #include "tandem/distribute/reduce_gradients.hpp"
 #include "tandem/distribute/strategy.hpp"
+#include "tandem/losses/pair.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
@@ -20,6 +21,7 @@ namespace TANDEM_NS::distribute {
 struct MultiWorkerMirroredStrategy::State final : Replication {
   State(Communicator g, const StrategyOptions& o) : group(std::move(g)), options(o) {}
 
+  u64 id() const override { return own_id; }
   int rank() const override { return group.rank(); }
   int size() const override { return group.size(); }
   int virtual_shards() const override { return options.virtual_shards; }
@@ -33,23 +35,22 @@ struct MultiWorkerMirroredStrategy::State final : Replication {
     return impl::reduce_gradients(group, options, gradients, variables);
   }
   Tensor sum(const Tensor& x) override { return all_reduce(x, {.group = group}); }
-  bool any(bool condition) override {
-    if (group.size() == 1) return condition;
-    std::int32_t value = condition;
+  void largest(std::vector<i64>& numbers) override {
+    if (group.size() == 1) return;
     group.run({.kind = Collective::all_reduce,
-               .dtype = DType::int32,
-               .input = &value,
-               .output = &value,
-               .count = 1,
+               .dtype = DType::int64,
+               .input = numbers.data(),
+               .output = numbers.data(),
+               .count = static_cast<i64>(numbers.size()),
                .op = ReduceOp::max,
-               .combine = impl::combine_fn(ReduceOp::max, DType::int32)},
-              "all_reduce", "'whether to stop'");
-    return value != 0;
+               .combine = impl::combine_fn(ReduceOp::max, DType::int64)},
+              "all_reduce", "'what to do next'");
   }
   void begin_step(i64 step) override { group.set_step(step); }
 
   const Communicator group;
   const StrategyOptions options;
+  const u64 own_id = new_id(context);
 };
 
 TANDEM_INLINE i64 InputContext::get_per_replica_batch_size(i64 global_batch_size) const {
@@ -131,9 +132,10 @@ TANDEM_INLINE Tensor compute_average_loss(const Tensor& per_example_loss, Averag
     errors::raise<errors::InvalidArgumentError>(
         "compute_average_loss",
         "global_batch_size must not be negative, but is " + std::to_string(o.global_batch_size));
-  const Tensor losses =
-      o.sample_weight.is_set() ? per_example_loss * cast(o.sample_weight, per_example_loss.dtype()) : per_example_loss;
-  const Tensor sum = reduce_sum(losses);
+  Tensor values = per_example_loss;
+  if (o.sample_weight.is_set())
+    values = values * losses::detail::weights_like("compute_average_loss", o.sample_weight, values);
+  const Tensor sum = reduce_sum(values);
   if (o.global_batch_size > 0) return sum / static_cast<double>(o.global_batch_size);
   return sum / (cast(shape(per_example_loss)[0], sum.dtype()) * replicas());
 }

@@ -11,7 +11,7 @@ namespace TANDEM_NS::distribute::impl {
 
 inline std::string seconds_text(double s) {
   std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.3g s", s);
+  std::snprintf(text.data(), text.size(), s < 100 ? "%.3g s" : "%.0f s", s);
   return text.data();
 }
 inline std::string bytes_text(i64 n) {
@@ -30,7 +30,8 @@ inline std::string common_text(const Collective& c) {
   r += std::string(" of ") + tandem::name(c.dtype);
   if (c.kind == Collective::all_reduce || c.kind == Collective::reduce_scatter) r += std::string(" by ") + name(c.op);
   if (c.kind == Collective::broadcast) r += " from rank " + std::to_string(c.root);
-  if (c.kind == Collective::all_gather || c.kind == Collective::all_to_all) return r;
+  if (c.kind == Collective::all_gather || c.kind == Collective::all_to_all)
+    return r + ", rows of " + std::to_string(c.unit) + " elements";
   return r + ", " + std::to_string(c.count) + " elements";
 }
 

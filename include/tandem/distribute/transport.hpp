@@ -29,6 +29,9 @@ struct Collective {
   int root = 0;                 ///< broadcast: whose elements all get
   ReduceOp op = ReduceOp::sum;  ///< all_reduce and reduce_scatter: any but mean
   CombineFn combine = nullptr;  ///< the same for this dtype as a function
+  /// all_gather and all_to_all: what must be equal in all ranks, for the comparison of calls: the elements of a row, or
+  /// of all rows where these are equally many everywhere.
+  i64 unit = 1;
   /// all_to_all: how many elements of `input` go to each rank, one rank's behind another's.
   Span<const i64> send = {};
   /// Elements of `output` by rank. all_gather: from each rank; all_to_all: likewise; reduce_scatter: `input` has these
@@ -77,7 +80,7 @@ class TANDEM_API Transport {
 /// What a launcher told this process: OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID, or RANK and WORLD_SIZE with
 /// LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT as tandem_run and torchrun set them.
 struct LaunchInfo {
-  const char* launcher = nullptr;  ///< "mpirun", "slurm", "tandem_run"; null: none, one process
+  const char* launcher = nullptr;  ///< "mpirun", "srun", "tandem_run"; null: none, one process
   int rank = 0, size = 1, local_rank = 0, local_size = 1;
   std::string master_address = {};  ///< where rank 0 can be reached; empty: not told
   int master_port = 0;

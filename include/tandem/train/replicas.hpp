@@ -19,6 +19,10 @@ class Replicas {
   bool is_first() const { return !replication_ || TANDEM_VIRTUAL(*replication_, Replication::rank)() == 0; }
 
   bool any(bool condition) const;
+  /// Replaces each number by the largest that a process has.
+  void largest(std::vector<i64>& numbers) const;
+  /// Gives all of them the state of the first one's global generator.
+  void share_generator() const;
   void begin_step(i64 step) const;
   /// Gives all processes what the first one has restored.
   ///   restored  whether it has restored something; the same is returned in all processes

@@ -6,12 +6,23 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/random/generator.hpp"
 #include "tandem/train/replicas.hpp"
 
 namespace TANDEM_NS::train::detail {
 
+TANDEM_INLINE void Replicas::largest(std::vector<i64>& numbers) const {
+  if (are_several()) TANDEM_VIRTUAL(*replication_, Replication::largest)(numbers);
+}
 TANDEM_INLINE bool Replicas::any(bool condition) const {
-  return replication_ ? TANDEM_VIRTUAL(*replication_, Replication::any)(condition) : condition;
+  std::vector<i64> n{condition};
+  largest(n);
+  return n[0] != 0;
+}
+TANDEM_INLINE void Replicas::share_generator() const {
+  if (!are_several()) return;
+  const Variable& state = random::global_generator().state();
+  state.set_untracked(TANDEM_VIRTUAL(*replication_, Replication::initial)(state.value_untracked()));
 }
 TANDEM_INLINE void Replicas::begin_step(i64 step) const {
   if (replication_) TANDEM_VIRTUAL(*replication_, Replication::begin_step)(step);

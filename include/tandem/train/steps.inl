@@ -64,7 +64,10 @@ TANDEM_INLINE ModelSteps::ModelSteps(const Module& m, OfBatch<Tensor> call, Trai
         const training_scope inference(false);
         const Parts parts = parts_of(batch);
         const Tensor predictions = call_.call(parts.inputs);
-        measure(parts, predictions, loss_of(parts, predictions, 1));
+        Tensor loss = loss_of(parts, predictions, 1);
+        Replication* const r = tandem::detail::replication;
+        if (r && options.loss->reduction() == losses::Reduction::sum) loss = TANDEM_VIRTUAL(*r, Replication::sum)(loss);
+        measure(parts, predictions, loss);
       },
       impl::named(options.function, "test"));
   test_ = test;
@@ -227,7 +230,9 @@ TANDEM_INLINE void ModelSteps::measure(const Parts& parts, const Tensor& predict
   const Shape& shape = parts.labels.shape();
   if (tandem::detail::replication && impl::has_no_rows(parts.labels)) return;
   // The mean of the losses of batches counts each as often as it has examples.
-  loss_.update_state(loss, constant(shape.rank() > 0 ? static_cast<double>(shape[0]) : 1.));
+  const bool is_known = shape.rank() == 0 || shape.dim(0) != none;
+  loss_.update_state(loss, is_known ? constant(shape.rank() > 0 ? static_cast<double>(shape[0]) : 1.)
+                                    : cast(tandem::shape(parts.labels)[0], DType::float32));
   each_metric([&](const metrics::PredictionMetric& m, bool weighted) {
     m.update_state(parts.labels, predictions, weighted ? parts.weights : Tensor());
   });
@@ -302,7 +307,9 @@ TANDEM_INLINE std::vector<Tensor> OwnSteps::run(const Batch& batch, bool checked
   std::vector<Tensor> r;
   for (const auto& [name, value] : outputs) {
     const bool check = checked && dtypes::floating.has(value.dtype());
-    r.push_back(check ? debugging::check_numerics(value, name) : value);
+    Replication* const all = tandem::detail::replication;
+    if (check && all) debugging::check_numerics(TANDEM_VIRTUAL(*all, Replication::sum)(value), name);
+    r.push_back(check && !all ? debugging::check_numerics(value, name) : value);
   }
   return r;
 }

@@ -37,9 +37,17 @@ inline void check_options(const FitOptions& o) {
   if (o.steps > 0 && o.max_steps > 0)
     errors::raise<errors::InvalidArgumentError>("fit", "steps counts on, max_steps from zero: give one of them");
 }
-inline Batches batches_of(const Tensor& x, const Tensor& y, i64 batch_size, bool shuffle) {
+// This process's rows of each batch.
+inline Batches batches_of(const Tensor& x, const Tensor& y, i64 batch_size, bool shuffle, const Replication* r) {
+  const i64 processes = r ? TANDEM_VIRTUAL(*r, Replication::size)() : 1;
+  const i64 rank = r ? TANDEM_VIRTUAL(*r, Replication::rank)() : 0;
   const auto rows = data::from_tensor_slices({x, y});
-  return shuffle ? rows.shuffle().batch(batch_size) : rows.batch(batch_size);
+  const auto batches = shuffle ? rows.shuffle().batch(batch_size) : rows.batch(batch_size);
+  if (processes == 1) return batches;
+  return batches.map([=](const Tensor& a, const Tensor& b) {
+    const Slice own(rank, none, processes);
+    return std::array<Tensor, 2>{a(own), b(own)};
+  });
 }
 }  // namespace impl
 
@@ -59,9 +67,14 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   impl::check_options(options);
   if (!data) errors::raise<errors::InvalidArgumentError>("fit", "there is no data set");
   if (options.validation_data) check_validation(options.validation_data);
+  const ReplicationScope together(strategy());
   Run run;
   Fit fit{options, run, detail::Feed(data, options.steps_per_epoch, data_epoch), {}};
-  steps->build(fit.feed.peek());
+  fit.replicas.share_generator();
+  const Batch& first = fit.feed.peek();
+  if (fit.replicas.any(fit.replicas.are_several() && !first.empty() && first[0].rank() > 0 && first[0].shape()[0] == 0))
+    errors::raise<errors::InvalidArgumentError>("fit", "the first batch has fewer rows than there are processes");
+  steps->build(first);
   run.epochs_ = options.epochs;
   run.step_ = step;
   run.steps_per_epoch_ = fit.feed.steps_per_epoch();
@@ -85,14 +98,12 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
       save(fit, run.epoch_, run.step_in_epoch_, true);
     } else {
       fit.each_callback([&](Callback& c) { c.on_end(run); });
-      if (fit.keeper && !fit.saved) save(fit, run.epoch_, run.step_in_epoch_, true);
+      if (!fit.saved) save(fit, run.epoch_, run.step_in_epoch_, true);
     }
-    if (fit.keeper) {
-      fit.keeper->close();
-      run.history_.exit_status = fit.keeper->exit_status();
-    } else if (fit.interrupt) {
-      run.history_.exit_status = fit.interrupt->exit_status();
-    }
+    if (fit.keeper) fit.keeper->close();
+    std::vector<i64> status{fit.keeper ? fit.keeper->exit_status() : fit.interrupt ? fit.interrupt->exit_status() : 0};
+    fit.replicas.largest(status);  // one of them has got the signal
+    run.history_.exit_status = static_cast<int>(status[0]);
   } catch (...) {
     data_epoch = fit.feed.position().epoch + 1;
     fit.progress.reset();  // ends the line before the text of the error
@@ -111,7 +122,7 @@ TANDEM_INLINE bool TrainerState::restore(Fit& fit, detail::RunPlace& place) {
       const ReplicationScope alone(nullptr);  // what is made here is made here alone
       fit.keeper.emplace(fit.options, steps->items());
       restored = fit.keeper->restore(place, fit.run.history_);
-    } catch (const errors::OpError&) {
+    } catch (...) {  // raised again below, when the others know
       error = std::current_exception();
     }
   } else {
@@ -126,7 +137,9 @@ TANDEM_INLINE bool TrainerState::restore(Fit& fit, detail::RunPlace& place) {
   for (const AnyCallback& c : fit.options.callbacks)
     if (const SavedState* const state = c->state(); state && !c->is_for_first_replica())
       items.push_back({"callback", *state});
-  return fit.replicas.share(restored, place, fit.run.history_, items);
+  restored = fit.replicas.share(restored, place, fit.run.history_, items);
+  if (restored && !fit.replicas.is_first()) steps->reset();  // the sums of all are those of the first one
+  return restored;
 }
 TANDEM_INLINE void TrainerState::begin(Fit& fit) {
   Run& run = fit.run;
@@ -156,7 +169,7 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
     run.epochs_ = run.epoch_ + (run.step_in_epoch_ + left + epoch - 1) / epoch;
     steps_in_all = fit.steps + left;
   }
-  fit.ask_for_signals();
+  fit.agree(run, step);
   if (!fit.is_over(step)) fit.part = {};
   if (o.progress.mode != ProgressMode::none && fit.replicas.is_first()) fit.progress.emplace(steps_in_all, o.progress);
 }
@@ -170,6 +183,7 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
     run.values_ = fit.validation = {};
     run.validated_ = false;
     fit.each_callback([&](Callback& c) { c.on_epoch_begin(run); });
+    fit.agree(run, step);
   }
   fit.goes_on = false;
   run.running_ = steps.get();
@@ -192,11 +206,10 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
       for (const auto& [name, value] : run.values_)
         if (name.starts_with("val_")) fit.validation.set(name, value);
     }
-    fit.ask_for_signals();
-    if (fit.replicas.are_several() && fit.replicas.any(run.stopped_)) run.stop("another replica has stopped");
+    fit.agree(run, step, true);
     interrupted = fit.is_interrupted;  // after a step: what on_epoch_begin has done is not done again
     if (fit.is_over(step) && run.step_in_epoch_ != run.steps_per_epoch_) interrupted = true;
-    if (!interrupted && fit.keeper && fit.keeper->is_due(step)) save(fit, run.epoch_, run.step_in_epoch_);
+    if (!interrupted && fit.is_save_due) save(fit, run.epoch_, run.step_in_epoch_);
   }
   run.running_ = nullptr;
   read_of_all(run.values_);
@@ -264,6 +277,7 @@ TANDEM_INLINE void TrainerState::end_epoch(Fit& fit) {
   const bool is_due = o.validation_every == 0 && (run.epoch_ + 1) % o.validation_freq == 0;
   if (o.validation_data && (is_due || fit.is_over(step)) && fit.validated != step) validate(fit);
   fit.each_callback([&](Callback& c) { c.on_epoch_end(run); });
+  fit.agree(run, step);
   run.history_.add(run.values_);
   run.step_in_epoch_ = 0;
   fit.validation = {};
@@ -271,24 +285,48 @@ TANDEM_INLINE void TrainerState::end_epoch(Fit& fit) {
     fit.progress->print("epoch " + std::to_string(run.epoch_ + 1) + "/" + std::to_string(run.epochs_) + ": " +
                         run.values_.text());
   fit.saved = false;
-  if (fit.keeper && run.epoch_ + 1 < run.epochs_ && !run.stopped_) save(fit, run.epoch_ + 1, 0);
+  if (run.epoch_ + 1 < run.epochs_ && !run.stopped_) save(fit, run.epoch_ + 1, 0);
 }
 TANDEM_INLINE void TrainerState::save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last) {
-  if (!fit.keeper) return;
+  if (!fit.keeper && !fit.interrupt) return;  // there is no folder
   const bool stopped = fit.run.stopped_;
+  if (!fit.replicas.are_several()) {
+    write(fit, epoch, step_in_epoch, last);
+  } else {  // with the sums of all
+    const detail::KeptValues kept(steps->measures());
+    fit.replicas.add_up(steps->measures());
+    std::exception_ptr error;
+    try {
+      if (fit.keeper) write(fit, epoch, step_in_epoch, last);
+    } catch (...) {  // raised again below, when the others know
+      error = std::current_exception();
+    }
+    std::vector<i64> outcome{fit.keeper && fit.saved, error != nullptr};
+    fit.replicas.largest(outcome);
+    if (error) std::rethrow_exception(error);
+    if (outcome[1]) errors::raise<errors::AbortedError>("fit", "rank 0 could not save to " + fit.options.directory);
+    fit.saved = outcome[0] != 0;
+  }
+  if (!fit.saved) return;
+  fit.each_callback([&](Callback& c) { c.on_checkpoint(fit.run); });
+  fit.agree(fit.run, step);
+  fit.saved = fit.run.stopped_ == stopped;
+}
+TANDEM_INLINE void TrainerState::write(Fit& fit, i64 epoch, i64 step_in_epoch, bool last) {
   History history;
   history.stop_reason = fit.run.history_.stop_reason;
   const std::vector<Values>& epochs = fit.run.history_.epochs();  // without that of a part: it goes on with the run
   for (std::size_t i = 0; i + !fit.part.empty() < epochs.size(); ++i) history.add(epochs[i]);
   const detail::RunPlace place{
-      epoch, step, step_in_epoch, stopped, fit.feed.position(), fit.feed.seek_points(), fit.validation, fit.part};
+      epoch,          step,    step_in_epoch, fit.run.stopped_, fit.feed.position(), fit.feed.seek_points(),
+      fit.validation, fit.part};
   fit.saved = fit.keeper->save(place, history, last);
-  if (!fit.saved) return;
-  fit.each_callback([&](Callback& c) { c.on_checkpoint(fit.run); });
-  fit.saved = fit.run.stopped_ == stopped;
 }
 
-TANDEM_INLINE Values TrainerState::evaluate(const Batches& data) { return evaluate(data, nullptr); }
+TANDEM_INLINE Values TrainerState::evaluate(const Batches& data) {
+  const ReplicationScope together(strategy());
+  return evaluate(data, nullptr);
+}
 TANDEM_INLINE Values TrainerState::evaluate(const Batches& data, Progress* progress) {
   check_validation(data);
   const detail::ModelSteps& model = model_for("evaluate");
@@ -332,7 +370,7 @@ TANDEM_INLINE Trainer::~Trainer() = default;
 TANDEM_INLINE History Trainer::fit(const Batches& data, FitOptions options) { return state_->fit(data, options); }
 TANDEM_INLINE History Trainer::fit(const Tensor& x, const Tensor& y, FitOptions options) {
   impl::check_options(options);
-  return state_->fit(impl::batches_of(x, y, options.batch_size, options.shuffle), options);
+  return state_->fit(impl::batches_of(x, y, options.batch_size, options.shuffle, state_->strategy()), options);
 }
 TANDEM_INLINE History Trainer::train(const Batches& data, FitOptions options) {
   options.callbacks.push_back(TerminateOnNaN());
@@ -344,7 +382,7 @@ TANDEM_INLINE Values Trainer::evaluate(const Batches& data) {
   return r;
 }
 TANDEM_INLINE Values Trainer::evaluate(const Tensor& x, const Tensor& y, i64 batch_size) {
-  return evaluate(impl::batches_of(x, y, batch_size, false));
+  return evaluate(impl::batches_of(x, y, batch_size, false, state_->strategy()));
 }
 TANDEM_INLINE Tensor Trainer::predict(const Batches& data) {
   const detail::ModelSteps& model = state_->model_for("predict");

@@ -19,9 +19,12 @@ struct TrainerState {
   History fit(const Batches& data, const FitOptions& options);
   Values evaluate(const Batches& data);
   const detail::ModelSteps& model_for(const char* function) const;
+  /// By which it trains: the one of the scope that it is called in, or was made in.
+  Replication* strategy() const { return tandem::detail::replication ? tandem::detail::replication : made_in; }
 
   detail::ModelSteps* const model_steps = nullptr;  // null for a step of the user's own
   const std::unique_ptr<detail::Steps> steps;
+  Replication* const made_in = tandem::detail::replication;
   i64 step = 0;
   i64 data_epoch = 0;        // in which the next call of fit begins
   bool is_restored = false;  // and the averages of the checkpoint may not have been made yet
@@ -37,6 +40,7 @@ struct TrainerState {
   void end_epoch(Fit& fit);
   void end_part(Fit& fit);
   void save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last = false);
+  void write(Fit& fit, i64 epoch, i64 step_in_epoch, bool last);
   Values evaluate(const Batches& data, Progress* progress);
   void check_validation(const Batches& data) const;
 };
@@ -56,12 +60,20 @@ struct TrainerState::Fit {
   Values part = {};        // the values of the epoch in which the steps have ended
   bool goes_on = false;    // in the middle of an epoch
   bool saved = false;      // the present state is in a checkpoint
-  bool is_interrupted = false;
+  bool is_interrupted = false, is_save_due = false;
   detail::Replicas replicas = {};
 
-  // All replicas end after the same step.
-  void ask_for_signals() {
-    is_interrupted = replicas.any(keeper ? keeper->is_interrupted() : interrupt && interrupt->requested());
+  // What the replicas must agree on, by which all call it at the same point: whether to end; after a step, whether to
+  // save.
+  void agree(Run& r, i64 step, bool after_step = false) {
+    const bool interrupted = keeper ? keeper->is_interrupted() : interrupt && interrupt->requested();
+    const bool save = after_step && (keeper ? keeper->is_due(step) : interrupt && interrupt->save_requested());
+    is_interrupted = interrupted, is_save_due = save;
+    if (!replicas.are_several()) return;
+    std::vector<i64> n{interrupted, r.is_stopped(), save};
+    replicas.largest(n);
+    is_interrupted = n[0] != 0, is_save_due = n[2] != 0;
+    if (n[1] != 0 && !r.is_stopped()) r.stop("another process has stopped");
   }
   bool is_over(i64 now) const { return last_step > 0 && now >= last_step; }
   bool is_validation_due(i64 now) const {

@@ -16,14 +16,22 @@ class EarlyStart {
   TANDEM_LAZY Ref<Graph> run() {
     std::size_t least = no_node;  // the latest position of an op that talks to other processes
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      const Flags& flags = graph_.nodes[i].op->flags;
-      if (flags.early) least = move(i, least);
-      else if (flags.collective) least = i;
+      const Node& n = graph_.nodes[i];
+      if (n.op->flags.early) least = move(i, least);
+      else if (is_collective(n)) least = i;
     }
     return reordered();
   }
 
  private:
+  // Whether the op, or one in the graphs that it runs, talks to other processes.
+  TANDEM_LAZY static bool is_collective(const Node& node) {
+    if (node.op->flags.collective) return true;
+    for (const Graph* g : subgraphs(node))
+      for (const Node& n : g->nodes)
+        if (is_collective(n)) return true;
+    return false;
+  }
   // Whether the node may go along with the op that alone uses its result.
   bool goes_along(std::size_t i) const {
     const Node& n = graph_.nodes[i];

@@ -195,6 +195,7 @@ class Function {
     flat.add(&type, sizeof type);
     flat.key.push(current_device().kind), flat.key.push(current_device().index);
     flat.key.push(static_cast<unsigned char>(is_training()));
+    if (detail::replication) detail::add_replication(flat);
     (tree::flatten(arguments, flat), ...);
     if (Ref<Traced> hit = cache_->find(flat)) return hit;
     if (for_call) cache_->check_values(flat);

@@ -111,4 +111,9 @@ class TANDEM_API FunctionCache final : public Opaque {
   u64 clock_ = 0;
 };
 
+namespace detail {
+/// Adds this thread's replication to a key: a trace has its collectives.
+TANDEM_LAZY TANDEM_API void add_replication(tree::Flat& flat);
+}  // namespace detail
+
 }  // namespace TANDEM_NS

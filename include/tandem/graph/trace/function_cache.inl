@@ -5,6 +5,7 @@
 
 #include "tandem/base/warning.hpp"
 #include "tandem/core/profile.hpp"
+#include "tandem/core/replication.hpp"
 #include "tandem/graph/debug/texts.hpp"
 #include "tandem/graph/ir/common.hpp"
 #include "tandem/graph/trace/function_cache.hpp"
@@ -154,7 +155,7 @@ TANDEM_LAZY_INLINE TraceRecord FunctionCache::explain(const std::vector<std::str
     return r;
   }
   if (!nearest || fewest == 0) {
-    r.reason = nearest ? "an argument has a different type, or the default device or training_scope differs"
+    r.reason = nearest ? "an argument has a different type, or the default device, training_scope or strategy differs"
                        : "the number or structure of the arguments differs";
     r.advice = "always call it with the same structure of arguments, or use one function for each";
     return r;
@@ -288,6 +289,11 @@ TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::keep(Ref<Traced> traced, TraceReco
   }
   if (!warning.empty()) detail::warn(warning.c_str());
   return traced;
+}
+
+TANDEM_LAZY_INLINE void detail::add_replication(tree::Flat& flat) {
+  const u64 id = TANDEM_VIRTUAL(*replication, Replication::id)();
+  flat.add(&id, sizeof id);
 }
 
 }  // namespace TANDEM_NS

@@ -1,6 +1,7 @@
 // Definitions of ops/random/generator.hpp.
 #pragma once
 #include <unistd.h>
+#include "tandem/core/replication.hpp"
 
 #include <atomic>
 #include <map>
@@ -68,6 +69,7 @@ class OutsideAll {
 
  private:
   tandem::detail::OutsideTrace trace_;
+  const ReplicationScope alone_{nullptr};
   const char* scope_;
 };
 // Never destroyed, because draws may still happen during program exit.
