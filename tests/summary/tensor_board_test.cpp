@@ -123,10 +123,11 @@ TEST_CASE("hyper-parameters and the end of a run are in its folder") {
 TEST_CASE("the profile of a step has its ops, and not those of a validation before it") {
   const Points points(40);
   const TemporaryFolder folder;
-  for (const i64 step : {3, 5}) {  // within an epoch, and the first of one
+  for (const i64 step : {3, 5}) {  // within an epoch, and the first of one; a validation comes before both
     train::Trainer(network(), options())
         .fit(points.batches(10), {.epochs = 2,
                                   .validation_data = points.batches(20),
+                                  .validation_every = step == 3 ? 2 : 0,
                                   .callbacks = {summary::TensorBoard(folder / "logs", {.profile_step = step})},
                                   .progress = {.mode = train::ProgressMode::none}});
     const std::string json = testing::bytes_of_file(folder / "logs/profile_step_" + std::to_string(step) + ".json");

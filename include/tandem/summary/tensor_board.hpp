@@ -46,6 +46,7 @@ class TANDEM_API TensorBoard : public train::Callback {
 
  private:
   void begin_steps(const train::Run& run);
+  void restart_profiler();
   FileWriter& writer(std::optional<FileWriter>& w, const char* name);
   std::string logdir_;
   TensorBoardOptions options_;

@@ -45,11 +45,15 @@ TANDEM_INLINE void TensorBoard::begin_steps(const train::Run& run) {
   first_step_ = run.step();
   if (run.is_validated()) validated_ = run.values();
 }
+// Forgets what was recorded before the step: a validation.
+TANDEM_INLINE void TensorBoard::restart_profiler() {
+  if (!profiler_) return;
+  profiler_.reset();  // only one may be active
+  profiler_ = std::make_shared<Profiler>();
+}
 TANDEM_INLINE void TensorBoard::on_epoch_begin(train::Run&) {
   validated_ = {};
-  if (!profiler_) return;
-  profiler_.reset();  // without the validation before the step; only one may be active
-  profiler_ = std::make_shared<Profiler>();
+  restart_profiler();
 }
 TANDEM_INLINE void TensorBoard::on_step_end(train::Run& run) {
   begin_steps(run);
@@ -68,6 +72,7 @@ TANDEM_INLINE void TensorBoard::on_step_end(train::Run& run) {
 }
 TANDEM_INLINE void TensorBoard::on_evaluate(train::Run& run) {
   begin_steps(run);
+  restart_profiler();
   validated_ = run.values();
   for (const auto& [name, value] : validated_)
     if (impl::is_of_validation(name))
