@@ -133,9 +133,10 @@ class Dataset {
   /// What the iterations so far have counted, a line for each stage: elements, the time of its function, how many of
   /// its threads were busy, how long the consumer has waited, the bytes in its buffer.
   std::string report() const { return detail::report(*stage_); }
-  /// Where in their files the records lie that iterations have read, one in 64 or fewer, as a text of at most some 20
-  /// KB for a checkpoint. "" if nothing reads files. In another process set_seek_points() of the same pipeline takes
-  /// it: an iteration that begins in the middle then seeks, and does not read the records before.
+  /// Where in their files the records lie that iterations have read, one in 64 or fewer, as a text for a checkpoint: at
+  /// most some 20 KB, and 30 bytes a file, for each source. "" if nothing reads files. In another process
+  /// set_seek_points() of the same pipeline takes it: an iteration that begins in the middle then seeks, and does not
+  /// read the records before.
   std::string seek_points() const { return detail::seek_points(*stage_); }
   /// Points of files that have changed since, or of another number of files, are not used.
   ///   throws  errors::InvalidArgumentError for a text that seek_points() has not made

@@ -79,8 +79,8 @@ class Files final : public Stage<T> {
           ++file_, ++number_;  // after the error, reading goes on with the next file
           throw;
         }
-        if (is_sound_ && number_ % stage_.points_.spacing() == 0)
-          stage_.points_.add({number_, file_, reader_->position()}, generation_);
+        if (number_ >= next_point_) [[unlikely]]
+          note();
         is_sound_ = false;  // what a reader does after an error may depend on what lies before
         try {
           if (!f(*reader_)) continue;
@@ -92,11 +92,17 @@ class Files final : public Stage<T> {
         return is_sound_ = true;
       }
     }
+    // Adds a seek point for the next element if it is to have one.
+    void note() {
+      const i64 spacing = stage_.points_.spacing(), behind = number_ % spacing;
+      if (behind == 0 && is_sound_) stage_.points_.add({number_, file_, reader_->position()}, generation_);
+      next_point_ = number_ - behind + spacing;
+    }
     const std::vector<std::string>& paths() const { return stage_.points_.paths(); }
 
     const Files& stage_;
     std::size_t file_ = 0;
-    i64 number_ = 0;  // of the next element
+    i64 number_ = 0, next_point_ = 0;  // of the next element, and of one with a seek point
     std::unique_ptr<R> reader_;
     u64 generation_ = 0;
     bool is_sound_ = true;  // the reader's last call has not raised
