@@ -243,7 +243,7 @@ TANDEM_INLINE void Running::wait() {
   auto& s = static_cast<Communicator::State&>(*call->group);
   const std::string what = impl::call_text(call->op, call->label);
   if (!s.failure.empty()) errors::raise<errors::UnavailableError>(call->op.c_str(), what + ": " + s.failure);
-  s.wait(*call->pending, std::max(0.0, s.timeout - (s.transport->now() - call->since)), call->op.c_str(), what);
+  s.wait(*call->pending, s.timeout, call->op.c_str(), what);
 }
 TANDEM_INLINE void Communicator::run(const Collective& call, const char* op, const std::string& label) const {
   start(call, op, label).wait();

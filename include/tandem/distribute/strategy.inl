@@ -134,7 +134,7 @@ TANDEM_INLINE Tensor compute_average_loss(const Tensor& per_example_loss, Averag
         "global_batch_size must not be negative, but is " + std::to_string(o.global_batch_size));
   Tensor values = per_example_loss;
   if (o.sample_weight.is_set())
-    values = values * losses::detail::weights_like("compute_average_loss", o.sample_weight, values);
+    values = values * tandem::detail::weights_like("compute_average_loss", o.sample_weight, values);
   const Tensor sum = reduce_sum(values);
   if (o.global_batch_size > 0) return sum / static_cast<double>(o.global_batch_size);
   return sum / (cast(shape(per_example_loss)[0], sum.dtype()) * replicas());
