@@ -179,7 +179,8 @@ TEST_CASE("collectives: wrong operands") {
   CHECK_THROWS_WITH(distribute::all_reduce(zeros({2}, complex64), {.op = ReduceOp::max}),
                     ContainsSubstring("max is not defined for complex64"));
   CHECK_THROWS_WITH(distribute::broadcast(zeros({2}), {.root = 1}), ContainsSubstring("root 1 of 1 ranks"));
-  CHECK_THROWS_WITH(distribute::all_to_all(zeros({2}), constant(std::vector<i64>{3})), ContainsSubstring("names 3 rows, x has 2"));
+  CHECK_THROWS_WITH(distribute::all_to_all(zeros({2}), constant(std::vector<i64>{3})),
+                    ContainsSubstring("name 3 rows, or a negative number of them; x has 2"));
   CHECK_THROWS_AS(distribute::all_reduce(constant("a")), errors::OpError);
   SimCluster(3).run([](const Communicator&) {
     CHECK_THROWS_WITH(distribute::reduce_scatter(zeros({4})), ContainsSubstring("3 ranks do not divide the 4 rows"));

@@ -1,7 +1,9 @@
 // train::Trainer in a strategy's scope, in a simulated cluster: the same result as one process, also with batches that
 // the processes do not divide; early stopping, checkpoints, killed and restarted ranks.
+#include <array>
 #include <atomic>
-#include <mutex>
+#include <limits>
+#include <memory>
 
 #include "tandem/distribute.hpp"
 #include "tests/support/catch.hpp"
@@ -49,7 +51,7 @@ Result fit(SimCluster& cluster, int ranks, i64 batch, const F& tune) {
     const train::History h = trainer.fit(strategy.distribute_dataset(Points(50).shuffled(batch)), o);
     r.weights[rank] = weights_of(net);
     r.loss[rank] = h["loss"];
-    r.accuracy[rank] = h["val_sparse_categorical_accuracy"];
+    if (o.validation_data) r.accuracy[rank] = h["val_sparse_categorical_accuracy"];
   });
   return r;
 }
@@ -199,6 +201,143 @@ TEST_CASE("fit: one process that stops a run stops all; a folder that rank 0 can
           [](const Communicator&, train::TrainerOptions&, train::FitOptions& o) { o.directory = "/dev/null/run"; }),
       errors::OpError);
   CHECK_THAT(cluster.errors()[1], ContainsSubstring("rank 0 could not use the folder /dev/null/run"));
+}
+
+TEST_CASE("fit: a process that stops in any callback stops all after the same step") {
+  struct Hook {
+    const char* name;
+    train::AnyFunction<void(train::Run&)> train::LambdaCallbackOptions::*hook;
+  };
+  for (const Hook& h : {Hook{"on_epoch_begin", &train::LambdaCallbackOptions::on_epoch_begin},
+                        Hook{"on_step_end", &train::LambdaCallbackOptions::on_step_end},
+                        Hook{"on_evaluate", &train::LambdaCallbackOptions::on_evaluate},
+                        Hook{"on_epoch_end", &train::LambdaCallbackOptions::on_epoch_end}}) {
+    INFO(h.name);
+    std::array<std::atomic<i64>, 3> steps{};
+    const TemporaryFolder folder;
+    fit(3, 16, [&](const Communicator& w, train::TrainerOptions&, train::FitOptions& o) {
+      const int rank = w.rank();
+      train::LambdaCallbackOptions stops, counts;
+      stops.*h.hook = [=](train::Run& run) {
+        if (rank == 2 && run.epoch() == 1) run.stop("enough");
+      };
+      counts.on_step_end = [&steps, rank](train::Run&) { ++steps[static_cast<std::size_t>(rank)]; };
+      o.callbacks = {train::LambdaCallback(stops), train::LambdaCallback(counts)};
+      o.directory = folder / "run";
+    });
+    CHECK(steps[0] >= 4);
+    CHECK(steps[0] <= 8);
+    CHECK(steps[1] == steps[0]);
+    CHECK(steps[2] == steps[0]);
+  }
+}
+
+TEST_CASE("fit: a summed loss with a penalty, and its validation") {
+  const auto fitted = [](int ranks) {
+    Result r;
+    r.loss.resize(static_cast<std::size_t>(ranks)), r.weights.resize(r.loss.size());
+    std::vector<double> validated;
+    SimCluster(ranks).run([&](const Communicator& w) {
+      const MultiWorkerMirroredStrategy strategy;
+      random::set_seed(1);
+      const layers::Sequential net{
+          layers::Dense(4, {.activation = nn::tanh, .kernel_regularizer = regularizers::L2(0.1)}), layers::Dense(2)};
+      net.build({none, 2});
+      strategy.broadcast(net);
+      const auto scope = strategy.scope();
+      train::TrainerOptions o = options();
+      o.loss = losses::SparseCategoricalCrossentropy({.from_logits = true, .reduction = losses::Reduction::sum});
+      train::Trainer trainer(net, o);
+      const train::History h = trainer.fit(
+          strategy.distribute_dataset(Points(48).shuffled(12)),
+          {.epochs = 3, .validation_data = strategy.distribute_dataset(Points(24, 9).batches(12)), .progress = quiet});
+      r.weights[static_cast<std::size_t>(w.rank())] = weights_of(net);
+      r.loss[static_cast<std::size_t>(w.rank())] = h["loss"];
+      if (w.rank() == 0) validated = h["val_loss"];
+    });
+    r.accuracy = {validated};
+    return r;
+  };
+  const Result one = fitted(1), three = fitted(3);
+  check_near(three.weights[2], one.weights[0]);
+  for (std::size_t e = 0; e < 3; ++e) {
+    CHECK(three.loss[1][e] == Approx(one.loss[0][e]).epsilon(1e-4));
+    CHECK(three.accuracy[0][e] == Approx(one.accuracy[0][e]).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("fit: outside of the scope in which the Trainer was made, and with tensors") {
+  const Points points(48);
+  const auto fitted = [&](int ranks) {
+    Weights r;
+    SimCluster(ranks).run([&](const Communicator& w) {
+      const MultiWorkerMirroredStrategy strategy;
+      const layers::Sequential net = network(1, 0);
+      strategy.broadcast(net);
+      const auto trainer = [&] {
+        const auto scope = strategy.scope();
+        return std::make_unique<train::Trainer>(net, options());
+      }();
+      trainer->fit(points.x, points.y, {.epochs = 3, .progress = quiet, .batch_size = 12, .shuffle = false});
+      const double accuracy = trainer->evaluate(points.x, points.y)["sparse_categorical_accuracy"];
+      if (accuracy < 0.5) errors::raise<errors::InternalError>("test", "accuracy " + std::to_string(accuracy));
+      if (w.rank() == ranks - 1) r = weights_of(net);
+    });
+    return r;
+  };
+  const Weights one = fitted(1);
+  check_near(fitted(2), one);
+  check_near(fitted(3), one);
+}
+
+TEST_CASE("fit: the epoch that a checkpoint divides has the means of all rows") {
+  const auto run = [](const std::string& folder, i64 steps) {
+    SimCluster cluster(2);
+    return fit(cluster, 2, 10, [&](const Communicator&, train::TrainerOptions&, train::FitOptions& o) {
+      o.directory = folder;
+      o.max_steps = steps;
+      o.validation_data = {};
+    });
+  };
+  const TemporaryFolder folder;
+  const auto whole = run(folder / "whole", 10).loss;
+  run(folder / "parts", 3);
+  const auto parts = run(folder / "parts", 10).loss;
+  CHECK(parts[0] == whole[0]);
+  CHECK(parts[1] == whole[0]);
+}
+
+TEST_CASE("fit: dropout in a simulated cluster; each process draws its own") {
+  std::array<std::vector<float>, 2> masks;
+  SimCluster(2, {.seed = 3}).run([&](const Communicator& w) {
+    const MultiWorkerMirroredStrategy strategy;
+    const auto scope = strategy.scope();
+    random::set_seed(5);
+    const layers::Sequential net = network(1, 0.5);
+    train::Trainer trainer(net, options());
+    trainer.fit(strategy.distribute_dataset(Points(40).shuffled(8)), {.epochs = 2, .progress = quiet});
+    masks[static_cast<std::size_t>(w.rank())] = random::uniform({4}).to_vector<float>();
+  });
+  CHECK(masks[0] == masks[1]);  // after the step the generators are where one alone would be
+}
+
+TEST_CASE("fit: what all processes must be told") {
+  SimCluster cluster(4);
+  CHECK_THROWS_WITH(fit(cluster, 4, 3, as_it_is), ContainsSubstring("the first batch has fewer rows than there are"));
+  // A step of one's own whose output is not finite in one process.
+  SimCluster two(2);
+  CHECK_THROWS_WITH(two.run([&](const Communicator& w) {
+    const MultiWorkerMirroredStrategy strategy;
+    const auto scope = strategy.scope();
+    const float value = w.rank() == 1 ? std::numeric_limits<float>::infinity() : 1.f;
+    train::Trainer trainer({}, [value](const Tensor& x, const Tensor&) {
+      return train::Outputs{{"loss", reduce_mean(x) * 0.f + value}};
+    });
+    trainer.fit(strategy.distribute_dataset(Points(40).batches(8)),
+                {.callbacks = {train::TerminateOnNaN()}, .progress = quiet});
+  }),
+                    ContainsSubstring("loss"));
+  for (const std::string& e : two.errors()) CHECK_THAT(e, !ContainsSubstring("no answer") && ContainsSubstring("loss"));
 }
 
 }  // namespace distributed_fit_test

@@ -5,11 +5,12 @@
 #include <cmath>
 
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/core/scope.hpp"
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/distribute/collectives.hpp"
 #include "tandem/distribute/sim_cluster.hpp"
+#include "tandem/graph/control/control.hpp"
 #include "tandem/graph/trace/function.hpp"
-#include "tandem/core/scope.hpp"
 #include "tandem/layers/dense.hpp"
 #include "tandem/layers/normalization.hpp"
 #include "tandem/nn.hpp"
@@ -27,12 +28,13 @@ using distribute::ReduceOp;
 using distribute::SimCluster;
 using Floats = std::vector<float>;
 
-TEST_CASE("Variables made in the scope have rank 0's value, and reset() restores it") {
+TEST_CASE("trainable Variables made in the scope have rank 0's value, and reset() restores it") {
   std::atomic<int> right = 0;
   SimCluster(4).run([&](const Communicator& w) {
     const MultiWorkerMirroredStrategy strategy;
     const Variable outside(static_cast<float>(w.rank()));
     const auto scope = strategy.scope();
+    if (w.rank() == 1) const Variable alone(1.f, {.trainable = false});
     const Variable inside(static_cast<float>(w.rank()) + 7);
     inside.assign(3.f);
     inside.reset();
@@ -111,6 +113,46 @@ TEST_CASE("row-sparse gradients stay sparse, and their rows are exchanged") {
     });
     CHECK(right == 3);
   }
+}
+
+TEST_CASE("a function has a trace for each strategy, and one without") {
+  std::atomic<int> right = 0;
+  SimCluster(2).run([&](const Communicator& w) {
+    const MultiWorkerMirroredStrategy strategy, other(w.split(w.rank()));
+    const Variable x(1.f);
+    const optimizers::SGD sgd(1.0);
+    auto f = function([&] { sgd.minimize([&] { return x * 1.f; }, {x}); });
+    f();
+    right += x.item<float>() == 0;
+    strategy.run([&] { f(); });
+    right += x.item<float>() == -2;
+    other.run([&] { f(); });
+    right += x.item<float>() == -3;
+    f();
+    right += x.item<float>() == -4;
+  });
+  CHECK(right == 8);
+}
+
+TEST_CASE("two optimizers, one of them in a branch: each has its own gradients") {
+  std::atomic<int> right = 0;
+  SimCluster(2).run([&](const Communicator&) {
+    const MultiWorkerMirroredStrategy strategy;
+    const auto scope = strategy.scope();
+    const Variable a(zeros({3})), b(zeros({70}));
+    const optimizers::SGD first(1.0), second(1.0);
+    auto f = function([&](const Tensor& x) {
+      GradientTape tape({.persistent = true});
+      const Tensor loss = reduce_sum(a * x[0]) + reduce_sum(b * x[1]);
+      const auto ga = tape.gradient(loss, std::vector<Variable>{a}), gb = tape.gradient(loss, std::vector<Variable>{b});
+      cond(
+          x[0] > 0.f, [&] { first.apply_gradients(ga, {a}); }, [] {});
+      second.apply_gradients(gb, {b});
+    });
+    for (int i = 0; i < 3; ++i) f(constant({1.f, 5.f}));
+    right += reduce_all(equal(a, -6.f)).item<bool>() && reduce_all(equal(b, -30.f)).item<bool>();
+  });
+  CHECK(right == 2);
 }
 
 TEST_CASE("gradients that are unset stay so") {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tandem/core/apply.hpp"
+#include "tandem/graph/control/control.hpp"
 #include "tandem/graph/passes/passes.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
@@ -34,7 +35,7 @@ std::string order(const F& f) {
   const Ref<Graph> g = optimize(traced.get_concrete_function(ones({2, 2}))->graph());
   std::string r;
   for (const Node& n : g->nodes)
-    for (const char* name : {"matmul", "dense", "begin", "exchange", "print", "transpose", "cast"})
+    for (const char* name : {"matmul", "dense", "begin", "exchange", "print", "cast", "cond"})
       if (n.op->name == std::string(name)) r += (r.empty() ? "" : " ") + std::string(name);
   return r;
 }
@@ -78,6 +79,19 @@ TEST_CASE("inputs that are arguments: they come first") {
           const Tensor c = matmul(x, x);
           return std::vector<Tensor>{c, begin(x)};
         }) == "begin matmul");
+}
+
+TEST_CASE("they do not move past control flow whose body talks to processes") {
+  const auto with = [](const auto& body) {
+    return order([&](const Tensor& x) {
+      const Tensor a = matmul(x, x);
+      const Tensor sum = cond(
+          reduce_sum(x) > 0.f, [&] { return body(a); }, [&] { return reduce_sum(a); });
+      return std::vector<Tensor>{sum, begin(a)};
+    });
+  };
+  CHECK(with([](const Tensor& a) { return cast(begin(a), float32); }) == "matmul cond begin");
+  CHECK(with([](const Tensor& a) { return reduce_mean(a); }) == "matmul begin cond");
 }
 
 }  // namespace early_test

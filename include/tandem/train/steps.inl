@@ -64,9 +64,10 @@ TANDEM_INLINE ModelSteps::ModelSteps(const Module& m, OfBatch<Tensor> call, Trai
         const training_scope inference(false);
         const Parts parts = parts_of(batch);
         const Tensor predictions = call_.call(parts.inputs);
-        Tensor loss = loss_of(parts, predictions, 1);
         Replication* const r = tandem::detail::replication;
-        if (r && options.loss->reduction() == losses::Reduction::sum) loss = TANDEM_VIRTUAL(*r, Replication::sum)(loss);
+        const bool is_part = r && options.loss && options.loss->reduction() == losses::Reduction::sum;
+        Tensor loss = loss_of(parts, predictions, is_part ? 1. / TANDEM_VIRTUAL(*r, Replication::size)() : 1);
+        if (is_part) loss = TANDEM_VIRTUAL(*r, Replication::sum)(loss);
         measure(parts, predictions, loss);
       },
       impl::named(options.function, "test"));
