@@ -19,6 +19,7 @@
 #include "tandem/serving/batch_queue.inl"
 #include "tandem/serving/certificates.inl"
 #include "tandem/serving/config_file.inl"
+#include "tandem/serving/crew.inl"
 #include "tandem/serving/engine.inl"
 #include "tandem/serving/guard.inl"
 #include "tandem/serving/http_coding.inl"
@@ -43,6 +44,5 @@
 #include "tandem/serving/tensor_proto.inl"
 #include "tandem/serving/text_proto.inl"
 #include "tandem/serving/warm_up.inl"
-#include "tandem/serving/workers.inl"
 #include "tandem/tandem.hpp"
 #endif

@@ -12,7 +12,6 @@
 #include "tandem/serving_grpc/listener.inl"
 #include "tandem/serving_grpc/methods.inl"
 #include "tandem/serving_grpc/model_service.inl"
-#include "tandem/serving_grpc/pollers.inl"
 #include "tandem/serving_grpc/prediction_service.inl"
 #include "tandem/serving_grpc/reflection.inl"
 #include "tandem/tandem.hpp"

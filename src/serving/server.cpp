@@ -1,6 +1,6 @@
 #include "tandem/serving/server.inl"
 #include "tandem/serving/certificates.inl"
+#include "tandem/serving/crew.inl"
 #include "tandem/serving/guard.inl"
 #include "tandem/serving/http_server.inl"
 #include "tandem/serving/page.inl"
-#include "tandem/serving/workers.inl"

@@ -1,4 +1,3 @@
 #include "tandem/serving_grpc/listener.inl"
 #include "tandem/serving_grpc/call.inl"
 #include "tandem/serving_grpc/credentials.inl"
-#include "tandem/serving_grpc/pollers.inl"

@@ -1,6 +1,8 @@
 // Definitions of serving/http_server.hpp: the listener. Not here: its connections (http_session.hpp).
 #pragma once
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 
@@ -12,23 +14,22 @@
 
 namespace TANDEM_NS::serving::impl {
 
-struct HttpServer::State {
+struct HttpServer::State final : CrewWork {
   State(const Options& o, const Certificates& c, HttpHandler& h) : shared(o, h), certificates(c) {}
 
   void listen();
   void accept();
   void serve(tcp::socket socket);
-  void run();
+  void work(bool stays) override;
 
   HttpShared shared;  // outlives the sessions, which end with the context
   const Certificates& certificates;
   net::io_context io;
-  net::executor_work_guard<net::io_context::executor_type> work{io.get_executor()};
+  net::executor_work_guard<net::io_context::executor_type> keep{io.get_executor()};
   tcp::acceptor acceptor{net::make_strand(io)};
   net::steady_timer pause{acceptor.get_executor()};
   bool has_warned = false;  // that connections cannot be accepted
-  std::vector<std::thread> threads;
-  std::optional<Workers> workers{std::in_place};
+  std::optional<Crew> crew;
   int port = 0;
 };
 
@@ -67,15 +68,16 @@ TANDEM_INLINE void HttpServer::State::accept() {
 }
 TANDEM_INLINE void HttpServer::State::serve(tcp::socket socket) {
   if (const std::shared_ptr<net::ssl::context> tls = certificates.context())
-    std::make_shared<TlsSession>(shared, *workers, TlsStream(std::move(socket), *tls), tls)->start();
-  else std::make_shared<PlainSession>(shared, *workers, beast::tcp_stream(std::move(socket)), nullptr)->start();
+    std::make_shared<TlsSession>(shared, *crew, TlsStream(std::move(socket), *tls), tls)->start();
+  else std::make_shared<PlainSession>(shared, *crew, beast::tcp_stream(std::move(socket)), nullptr)->start();
 }
 // A connection that has no memory left ends, not the server.
-TANDEM_INLINE void HttpServer::State::run() {
+TANDEM_INLINE void HttpServer::State::work(bool stays) {
+  constexpr std::chrono::seconds patience(5);
+  constexpr std::size_t little = 50;  // handlers in that time
   for (;;) {
     try {
-      io.run();
-      return;
+      if (stays ? io.run() == 0 || io.stopped() : io.run_for(patience) < little || io.stopped()) return;
     } catch (const std::exception& e) {
       tandem::detail::warn((std::string("serving: a connection has ended: ") + e.what()).c_str());
     }
@@ -85,14 +87,14 @@ TANDEM_INLINE void HttpServer::State::run() {
 TANDEM_INLINE HttpServer::HttpServer(const Options& options, const Certificates& certificates, HttpHandler& handler)
     : state_(std::make_unique<State>(options, certificates, handler)) {
   state_->listen();
+  state_->crew.emplace(*state_, options.max_connections);
   state_->accept();
-  for (int i = 0; i < 2; ++i) state_->threads.emplace_back([s = state_.get()] { s->run(); });
+  state_->crew->start();
 }
 TANDEM_INLINE HttpServer::~HttpServer() {
   stop_accepting();
   state_->io.stop();
-  for (std::thread& t : state_->threads) t.join();
-  state_->workers.reset();  // waits for the handler
+  state_->crew.reset();  // waits for the handler
 }
 TANDEM_INLINE int HttpServer::port() const { return state_->port; }
 TANDEM_INLINE void HttpServer::stop_accepting() {

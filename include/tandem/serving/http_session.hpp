@@ -1,22 +1,18 @@
 // HttpSession: one connection of an HttpServer. For its definitions.
 #pragma once
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <atomic>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
-#include <cerrno>
 #include <optional>
 #include <type_traits>
 
+#include "tandem/serving/crew.hpp"
 #include "tandem/serving/http_server.hpp"
-#include "tandem/serving/workers.hpp"
 
 namespace TANDEM_NS::serving::impl {
 
@@ -26,7 +22,6 @@ namespace http = beast::http;
 using tcp = net::ip::tcp;
 
 inline constexpr std::chrono::seconds header_time{10}, idle_time{60}, write_time{30}, discard_time{2};
-inline constexpr std::chrono::milliseconds hangup_time{50};
 inline constexpr std::size_t most_header_bytes = 16 << 10, most_discarded_bytes = 1 << 20;
 
 /// What the connections of a server have in common.
@@ -41,6 +36,20 @@ struct HttpShared {
 
 using TlsStream = beast::ssl_stream<beast::tcp_stream>;
 
+/// Cancels a request whose client has closed its connection.
+class Hangup final : public CrewCheck {
+ public:
+  Hangup(int socket, const CancelToken& cancel) : socket_(socket), cancel_(cancel) {}
+  void check() override {
+    pollfd state{socket_, POLLRDHUP, 0};
+    if (::poll(&state, 1, 0) == 1) cancel_.cancel();
+  }
+
+ private:
+  const int socket_;
+  const CancelToken& cancel_;
+};
+
 /// One connection, plain or by TLS. Its handlers run one after the other, on the strand of its stream.
 template <class Stream>
 class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
@@ -48,8 +57,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
   static constexpr bool is_tls = std::is_same_v<Stream, TlsStream>;
 
   /// The stream has come from `tls`, which is null for a plain one.
-  HttpSession(HttpShared& shared, Workers& workers, Stream stream, std::shared_ptr<net::ssl::context> tls)
-      : tls_(std::move(tls)), stream_(std::move(stream)), shared_(shared), workers_(workers) {
+  HttpSession(HttpShared& shared, Crew& crew, Stream stream, std::shared_ptr<net::ssl::context> tls)
+      : tls_(std::move(tls)), stream_(std::move(stream)), shared_(shared), crew_(crew) {
     ++shared_.connections;
   }
   ~HttpSession() {
@@ -140,26 +149,22 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
                           });
   }
 
-  // Reads, such as whether the server is ready, do not wait behind calls of models. Others have a worker; meanwhile the
-  // connection is watched.
+  // Reads, such as whether the server is ready, do not count as slow: they never wait for models.
   void handle() {
     given_ = parser_->release();
     const CancelToken cancel;
     if (given_.method() != http::verb::post) return write(answer_of(cancel));
-    is_answered_ = false;
-    watch(cancel);
-    try {
-      workers_.run([self = this->shared_from_this(), cancel] {
-        auto answer = std::make_shared<HttpAnswer>(self->answer_of(cancel));
-        net::post(self->stream_.get_executor(), [self, answer] {
-          self->stop_watching();
-          self->write(std::move(*answer));
-        });
-      });
-    } catch (const std::exception&) {  // no thread, no memory
-      stop_watching();
-      refuse(503, "the server has no thread for the request; try again later");
+    HttpAnswer answer;
+    bool may = true;
+    {
+      Hangup hangup(lowest().socket().native_handle(), cancel);
+      const Crew::Slow slow(crew_, &hangup);
+      may = slow.may();
+      if (may) answer = answer_of(cancel);
     }
+    if (!may) return refuse(503, "the server has no thread for the request; try again later");
+    if (cancel.is_cancelled()) keep_ = false;
+    write(std::move(answer));
   }
   HttpAnswer answer_of(const CancelToken& cancel) const noexcept {
     const auto view = [](boost::string_view s) { return std::string_view(s.data(), s.size()); };
@@ -172,42 +177,6 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
       return {500, {}, {}};
     }
   }
-  // Cancels the request if the other side closes the connection before its answer is there.
-  void watch(const CancelToken& cancel) {
-    lowest().expires_never();
-    lowest().socket().async_wait(
-        tcp::socket::wait_read, [self = this->shared_from_this(), cancel](beast::error_code e) {
-          if (e || self->is_answered_) return;
-          char next;
-          const ssize_t n = ::recv(self->lowest().socket().native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
-          if (n < 0 && (errno == EAGAIN || errno == EINTR)) return self->watch(cancel);
-          if (n > 0) return self->watch_hangup(cancel);  // the next request, or the end of a connection by TLS
-          cancel.cancel();
-          self->keep_ = false;
-        });
-  }
-  // There are bytes, which are not read before the answer is sent. By TLS they may be the last ones.
-  void watch_hangup(const CancelToken& cancel) {
-    if constexpr (is_tls) {
-      pollfd state{lowest().socket().native_handle(), POLLRDHUP, 0};
-      if (::poll(&state, 1, 0) == 1) {
-        cancel.cancel();
-        keep_ = false;
-        return;
-      }
-      timer_.expires_after(hangup_time);
-      timer_.async_wait([self = this->shared_from_this(), cancel](beast::error_code e) {
-        if (!e && !self->is_answered_) self->watch_hangup(cancel);
-      });
-    }
-  }
-  void stop_watching() {
-    is_answered_ = true;
-    if constexpr (is_tls) timer_.cancel();
-    beast::error_code ignored;
-    lowest().socket().cancel(ignored);
-  }
-
   void write(HttpAnswer given) {
     answer_ = {static_cast<http::status>(given.status), 11, std::move(given.body)};
     for (const auto& [name, value] : given.headers) answer_.set(name, value);
@@ -271,17 +240,16 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
 
   const std::shared_ptr<net::ssl::context> tls_;
   Stream stream_;
-  net::steady_timer timer_{stream_.get_executor()};
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   http::request<http::string_body> given_;
   http::response<http::string_body> answer_;
   std::optional<http::response_serializer<http::string_body>> serializer_;
   std::chrono::steady_clock::time_point begin_, discard_until_;
-  bool keep_ = false, is_answered_ = false, is_busy_ = false;
+  bool keep_ = false, is_busy_ = false;
   i64 body_bytes_ = 0;
   HttpShared& shared_;
-  Workers& workers_;
+  Crew& crew_;
 };
 
 using PlainSession = HttpSession<beast::tcp_stream>;

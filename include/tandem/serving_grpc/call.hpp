@@ -10,14 +10,22 @@
 #include <set>
 #include <string>
 
+#include "tandem/serving/crew.hpp"
 #include "tandem/serving/guard.hpp"
 #include "tandem/serving_grpc/descriptors.hpp"
 #include "tandem/serving_grpc/methods.hpp"
-#include "tandem/serving_grpc/pollers.hpp"
 
 namespace TANDEM_NS::serving::impl {
 
 class GrpcCall;
+
+/// What a completion queue's tags refer to.
+struct CallEvent {
+  virtual void on(bool ok) noexcept = 0;
+
+ protected:
+  ~CallEvent() = default;
+};
 
 /// What the calls of a server have in common.
 struct GrpcShared {
@@ -30,7 +38,7 @@ struct GrpcShared {
   const Descriptors descriptors;
   ::grpc::AsyncGenericService service;
   std::unique_ptr<::grpc::ServerCompletionQueue> queue;
-  std::optional<Pollers> pollers;
+  std::optional<Crew> crew;
   std::atomic<bool> is_closing{false};
   std::atomic<int> calls{0};  // that there are, those too that wait for a client
   std::mutex mutex;
@@ -83,7 +91,7 @@ class GrpcCall {
   std::string answer_of(std::string_view message);
   void fail(int code, const std::string& text);
   void fail(const std::exception_ptr& error);
-  Deadline deadline() const;
+  double seconds_left() const;
   std::string_view authorization() const;
 
   GrpcShared& shared_;

@@ -95,15 +95,16 @@ TANDEM_INLINE std::string_view GrpcCall::authorization() const {
   return at == context_.client_metadata().end() ? std::string_view()
                                                 : std::string_view(at->second.data(), at->second.size());
 }
-TANDEM_INLINE Deadline GrpcCall::deadline() const {
+// Seconds to the deadline, which may never come.
+TANDEM_INLINE double GrpcCall::seconds_left() const {
   const std::chrono::system_clock::time_point at = context_.deadline();
-  if (at == std::chrono::system_clock::time_point::max()) return {};
-  return Deadline::after(std::chrono::duration<double>(at - std::chrono::system_clock::now()).count());
+  if (at == std::chrono::system_clock::time_point::max()) return 1e12;
+  return std::chrono::duration<double>(at - std::chrono::system_clock::now()).count();
 }
 TANDEM_INLINE std::string GrpcCall::answer_of(std::string_view message) {
-  const CallInfo info{{deadline(), cancel_}, authorization()};
+  const CallInfo info{{Deadline::after(seconds_left()), cancel_}, authorization()};
   if (method_->is_quick) return (shared_.methods.*method_->answer)(message, info);
-  const Pollers::Slow slow(*shared_.pollers);
+  const Crew::Slow slow(*shared_.crew);
   if (!slow.may()) {
     shared_.engine.count_rejected("queue");
     errors::raise<errors::ResourceExhaustedError>("serving", "too many calls wait for models; try again later");
@@ -169,11 +170,12 @@ TANDEM_INLINE void GrpcCall::written(bool ok) {
 }
 
 TANDEM_INLINE void GrpcCall::finished(bool) { release(); }
-// The answer is sent, or the client is gone, or its deadline has passed. The deadline ends a call by itself.
+// The answer is sent, or the client is gone, or its deadline has passed, which gRPC tells up to some milliseconds
+// early. The deadline ends a call by itself.
 TANDEM_INLINE void GrpcCall::over(bool) {
   if (context_.IsCancelled()) {
     is_cancelled_ = true;
-    if (!deadline().has_passed()) cancel_.cancel();
+    if (seconds_left() > 0.01) cancel_.cancel();
   }
   release();
 }

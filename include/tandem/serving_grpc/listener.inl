@@ -16,7 +16,7 @@ namespace TANDEM_NS::serving {
 
 namespace impl {
 
-class GrpcListener final : public Listener {
+class GrpcListener final : public Listener, public CrewWork {
  public:
   explicit GrpcListener(const ListenerContext& c)
       : shared_(c.engine, c.guard, c.options.ignore_extra_inputs), credentials_(grpc_credentials(c.certificates)) {
@@ -37,8 +37,8 @@ class GrpcListener final : public Listener {
       shared_.queue->Shutdown();
       errors::raise<errors::UnavailableError>("serving", "cannot listen on " + address + " for gRPC");
     }
-    shared_.pollers.emplace(*shared_.queue, o.max_connections);
-    shared_.pollers->start();
+    shared_.crew.emplace(*this, o.max_connections);
+    shared_.crew->start();
     constexpr int waiting_calls = 16;
     for (int i = 0; i < waiting_calls; ++i) GrpcCall::accept(shared_);
   }
@@ -46,7 +46,7 @@ class GrpcListener final : public Listener {
     if (!shutdown_.joinable()) stop_accepting(0);
     finish();
     shared_.queue->Shutdown();
-    shared_.pollers.reset();
+    shared_.crew.reset();
   }
   int port() const override { return port_; }
   void stop_accepting(double seconds) override {
@@ -67,6 +67,17 @@ class GrpcListener final : public Listener {
   }
 
  private:
+  void work(bool stays) override {
+    constexpr std::chrono::seconds patience(5);
+    for (;;) {
+      void* tag = nullptr;
+      bool ok = false;
+      const auto until =
+          stays ? std::chrono::system_clock::time_point::max() : std::chrono::system_clock::now() + patience;
+      if (shared_.queue->AsyncNext(&tag, &ok, until) != ::grpc::CompletionQueue::GOT_EVENT) return;
+      static_cast<CallEvent*>(tag)->on(ok);
+    }
+  }
   static void set_limits(::grpc::ServerBuilder& builder, const Options& o) {
     const int most = static_cast<int>(std::min<i64>(o.max_request_bytes, std::numeric_limits<int>::max()));
     builder.SetMaxReceiveMessageSize(most);

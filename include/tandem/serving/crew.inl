@@ -1,0 +1,114 @@
+// Definitions of serving/crew.hpp.
+#pragma once
+#include <exception>
+
+#include "tandem/serving/crew.hpp"
+
+namespace TANDEM_NS::serving::impl {
+
+inline constexpr int base_crew = 2;
+
+TANDEM_INLINE Crew::Crew(CrewWork& work, int most) : work_(work), most_(most > base_crew ? most : base_crew + 1) {}
+TANDEM_INLINE void Crew::start() {
+  for (int i = 0; i < base_crew; ++i) add(true);
+  watcher_ = std::thread([this] { watch(); });
+}
+TANDEM_INLINE Crew::~Crew() {
+  std::unique_lock lock(mutex_);
+  stop_ = true;
+  wake_.notify_all();
+  ended_.wait(lock, [&] { return threads_ == 0; });
+  lock.unlock();
+  if (watcher_.joinable()) watcher_.join();
+}
+
+TANDEM_INLINE void Crew::add(bool stays) {
+  ++threads_;  // counted at once: who asks meanwhile must not add another one
+  try {
+    std::thread([this, stays] { run(stays); }).detach();
+  } catch (...) {
+    --threads_;
+    throw;
+  }
+}
+// No thread to be had, or no memory: those that there are go on.
+TANDEM_INLINE bool Crew::try_add() noexcept {
+  if (threads_ >= most_) return false;
+  try {
+    add(false);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+TANDEM_INLINE void Crew::run(bool stays) {
+  work_.work(stays);
+  const std::lock_guard lock(mutex_);
+  --threads_;
+  ended_.notify_all();
+}
+
+// While there is work, looks every millisecond whether all threads are stuck in models. Without work it sleeps.
+TANDEM_INLINE void Crew::watch() {
+  constexpr std::chrono::milliseconds tick(1);
+  constexpr int most_quiet = 100, check_every = 50;  // ticks
+  int ticks = 0;
+  std::unique_lock lock(mutex_);
+  std::uint64_t seen = begun_;
+  for (int quiet = 0; !stop_;) {
+    if (quiet >= most_quiet) {
+      is_parked_ = true;
+      // What has begun before it was parked has not woken it.
+      if (begun_ == seen && busy_ == 0) wake_.wait(lock, [&] { return stop_ || !is_parked_; });
+      is_parked_ = false, quiet = 0;
+    }
+    if (wake_.wait_for(lock, tick, [&] { return stop_; })) break;
+    const std::uint64_t now = begun_;
+    const bool is_still = now == seen;
+    seen = now;
+    if (is_still && is_stuck()) try_add();
+    if (++ticks % check_every == 0) check_scopes();
+    quiet = is_still && busy_ == 0 ? quiet + 1 : 0;
+  }
+}
+
+TANDEM_INLINE void Crew::check_scopes() {
+  const auto overdue = std::chrono::steady_clock::now() - std::chrono::milliseconds(50);
+  const std::lock_guard lock(scopes_mutex_);
+  for (const Slow* s = scopes_; s; s = s->after_)
+    if (s->begin_ < overdue) s->check_->check();
+}
+
+TANDEM_INLINE Crew::Slow::Slow(Crew& crew, CrewCheck* check)
+    : crew_(crew), check_(check), begin_(std::chrono::steady_clock::now()), may_(true) {
+  constexpr std::int64_t slow = 200'000;  // nanoseconds
+  if (check_) {
+    const std::lock_guard lock(crew_.scopes_mutex_);
+    after_ = crew_.scopes_;
+    if (after_) after_->before_ = this;
+    crew_.scopes_ = this;
+  }
+  ++crew_.busy_, ++crew_.begun_;
+  if (crew_.is_parked_) {
+    const std::lock_guard lock(crew_.mutex_);
+    crew_.is_parked_ = false;
+    crew_.wake_.notify_all();
+  }
+  if (!crew_.is_stuck()) return;
+  if (crew_.threads_ >= crew_.most_) may_ = false;
+  else if (crew_.average_ > slow) crew_.try_add();
+}
+TANDEM_INLINE Crew::Slow::~Slow() {
+  if (check_) {
+    const std::lock_guard lock(crew_.scopes_mutex_);
+    (before_ ? before_->after_ : crew_.scopes_) = after_;
+    if (after_) after_->before_ = before_;
+  }
+  const std::int64_t took =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin_).count();
+  const std::int64_t before = crew_.average_.load(std::memory_order_relaxed);
+  crew_.average_.store(before + (took - before) / 8, std::memory_order_relaxed);
+  --crew_.busy_;
+}
+
+}  // namespace TANDEM_NS::serving::impl
