@@ -101,6 +101,13 @@ foreach(name ${example_names})
   endif()
 endforeach()
 
+# Versions that come and go while clients ask.
+if(TARGET model_server AND TARGET readers_serving_models AND Python3_Interpreter_FOUND)
+  add_test(NAME serving_load COMMAND ${Python3_EXECUTABLE} "${PROJECT_SOURCE_DIR}/tests/serving/load.py"
+    "$<TARGET_FILE:model_server>" "$<TARGET_FILE:readers_serving_models>")
+  set_tests_properties(serving_load PROPERTIES LABELS fast TIMEOUT 300)
+endif()
+
 # Tests of all programs together, and of ./dev.
 if(TANDEM_BUILD_TESTS AND Python3_Interpreter_FOUND)
   foreach(test interrupt terminal)
