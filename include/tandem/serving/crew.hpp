@@ -13,8 +13,8 @@ namespace TANDEM_NS::serving::impl {
 
 /// Takes what comes from a network and handles it, on several threads at once.
 struct CrewWork {
-  /// Works until the network is shut down. A thread that does not stay also returns when there was little to do for
-  /// some seconds. Does not raise.
+  /// Works until the network is shut down. A thread that does not stay asks Crew::lets_go from time to time, and
+  /// returns when it says so. Does not raise.
   virtual void work(bool stays) = 0;
 
  protected:
@@ -31,8 +31,9 @@ struct CrewCheck {
 };
 
 /// Threads that handle what comes, models included: a request is not handed from thread to thread. Two are enough while
-/// models are quick. If all are in models for a millisecond, or if the calls of late were slow, another one begins, so
-/// that health and quick models do not wait for slow ones.
+/// models are quick. If all are in models and none comes back for 5 ms, or if the calls of late were slow, another one
+/// begins, so that health and quick models do not wait for slow ones. It ends when calls are quick again, or when it
+/// has had nothing to do for a while.
 class TANDEM_API Crew {
  public:
   /// The work must outlive it, and be shut down before it ends.
@@ -44,6 +45,9 @@ class TANDEM_API Crew {
   ~Crew();
   /// Begins.
   void start();
+  /// Whether a thread that does not stay must return now.
+  ///   is_idle   whether it has had nothing to do for some seconds
+  bool lets_go(bool is_idle);
 
   /// A thread of the crew is in a model from here to the end of the scope.
   class TANDEM_API Slow {
@@ -75,10 +79,10 @@ class TANDEM_API Crew {
 
   CrewWork& work_;
   const int most_;
-  std::atomic<int> busy_{0}, threads_{0};  // busy: in models
-  std::atomic<std::uint64_t> begun_{0};    // Slow scopes
-  std::atomic<std::int64_t> average_{0};   // nanoseconds of late ones
-  std::atomic<bool> is_parked_{false};     // whether the watcher sleeps
+  std::atomic<int> busy_{0}, threads_{0};          // busy: in models
+  std::atomic<std::uint64_t> begun_{0}, over_{0};  // Slow scopes
+  std::atomic<std::int64_t> average_{0};           // nanoseconds of late ones
+  std::atomic<bool> is_parked_{false};             // whether the watcher sleeps
   std::mutex mutex_;
   std::condition_variable wake_, ended_;
   bool stop_ = false;

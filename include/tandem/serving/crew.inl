@@ -7,6 +7,7 @@
 namespace TANDEM_NS::serving::impl {
 
 inline constexpr int base_crew = 2;
+inline constexpr std::int64_t slow_call = 200'000;  // nanoseconds
 
 TANDEM_INLINE Crew::Crew(CrewWork& work, int most) : work_(work), most_(most > base_crew ? most : base_crew + 1) {}
 TANDEM_INLINE void Crew::start() {
@@ -41,6 +42,10 @@ TANDEM_INLINE bool Crew::try_add() noexcept {
     return false;
   }
 }
+TANDEM_INLINE bool Crew::lets_go(bool is_idle) {
+  const bool another_is_free = threads_ - busy_ > 1;
+  return another_is_free && (is_idle || average_ < slow_call);
+}
 TANDEM_INLINE void Crew::run(bool stays) {
   work_.work(stays);
   const std::lock_guard lock(mutex_);
@@ -51,24 +56,22 @@ TANDEM_INLINE void Crew::run(bool stays) {
 // While there is work, looks every millisecond whether all threads are stuck in models. Without work it sleeps.
 TANDEM_INLINE void Crew::watch() {
   constexpr std::chrono::milliseconds tick(1);
-  constexpr int most_quiet = 100, check_every = 50;  // ticks
-  int ticks = 0;
+  constexpr int most_quiet = 100, most_stuck = 5, check_every = 50;  // ticks
   std::unique_lock lock(mutex_);
-  std::uint64_t seen = begun_;
-  for (int quiet = 0; !stop_;) {
+  std::uint64_t begun = begun_, over = over_;
+  for (int quiet = 0, stuck = 0, ticks = 0; !stop_; ++ticks) {
     if (quiet >= most_quiet) {
       is_parked_ = true;
       // What has begun before it was parked has not woken it.
-      if (begun_ == seen && busy_ == 0) wake_.wait(lock, [&] { return stop_ || !is_parked_; });
+      if (begun_ == begun && busy_ == 0) wake_.wait(lock, [&] { return stop_ || !is_parked_; });
       is_parked_ = false, quiet = 0;
     }
     if (wake_.wait_for(lock, tick, [&] { return stop_; })) break;
-    const std::uint64_t now = begun_;
-    const bool is_still = now == seen;
-    seen = now;
-    if (is_still && is_stuck()) try_add();
-    if (++ticks % check_every == 0) check_scopes();
-    quiet = is_still && busy_ == 0 ? quiet + 1 : 0;
+    quiet = begun_ == begun && busy_ == 0 ? quiet + 1 : 0;
+    stuck = over_ == over && is_stuck() ? stuck + 1 : over_ == over ? stuck : 0;
+    begun = begun_, over = over_;
+    if (stuck >= most_stuck && is_stuck()) try_add();
+    if (ticks % check_every == 0) check_scopes();
   }
 }
 
@@ -81,7 +84,6 @@ TANDEM_INLINE void Crew::check_scopes() {
 
 TANDEM_INLINE Crew::Slow::Slow(Crew& crew, CrewCheck* check)
     : crew_(crew), check_(check), begin_(std::chrono::steady_clock::now()), may_(true) {
-  constexpr std::int64_t slow = 200'000;  // nanoseconds
   if (check_) {
     const std::lock_guard lock(crew_.scopes_mutex_);
     after_ = crew_.scopes_;
@@ -96,7 +98,7 @@ TANDEM_INLINE Crew::Slow::Slow(Crew& crew, CrewCheck* check)
   }
   if (!crew_.is_stuck()) return;
   if (crew_.threads_ >= crew_.most_) may_ = false;
-  else if (crew_.average_ > slow) crew_.try_add();
+  else if (crew_.average_ > slow_call) crew_.try_add();
 }
 TANDEM_INLINE Crew::Slow::~Slow() {
   if (check_) {
@@ -108,7 +110,7 @@ TANDEM_INLINE Crew::Slow::~Slow() {
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin_).count();
   const std::int64_t before = crew_.average_.load(std::memory_order_relaxed);
   crew_.average_.store(before + (took - before) / 8, std::memory_order_relaxed);
-  --crew_.busy_;
+  --crew_.busy_, ++crew_.over_;
 }
 
 }  // namespace TANDEM_NS::serving::impl

@@ -73,11 +73,12 @@ TANDEM_INLINE void HttpServer::State::serve(tcp::socket socket) {
 }
 // A connection that has no memory left ends, not the server.
 TANDEM_INLINE void HttpServer::State::work(bool stays) {
-  constexpr std::chrono::seconds patience(5);
-  constexpr std::size_t little = 50;  // handlers in that time
-  for (;;) {
+  constexpr std::chrono::milliseconds patience(200);
+  constexpr int most_idle = 25;  // times as long
+  for (int idle = 0; !io.stopped() && (stays || !crew->lets_go(idle > most_idle));) {
     try {
-      if (stays ? io.run() == 0 || io.stopped() : io.run_for(patience) < little || io.stopped()) return;
+      if (stays) io.run();
+      else idle = io.run_for(patience) ? 0 : idle + 1;
     } catch (const std::exception& e) {
       tandem::detail::warn((std::string("serving: a connection has ended: ") + e.what()).c_str());
     }

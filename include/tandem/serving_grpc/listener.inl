@@ -68,14 +68,17 @@ class GrpcListener final : public Listener, public CrewWork {
 
  private:
   void work(bool stays) override {
-    constexpr std::chrono::seconds patience(5);
-    for (;;) {
+    constexpr std::chrono::milliseconds patience(200);
+    constexpr int most_idle = 25;  // times as long
+    for (int idle = 0; stays || !shared_.crew->lets_go(idle > most_idle);) {
       void* tag = nullptr;
       bool ok = false;
       const auto until =
           stays ? std::chrono::system_clock::time_point::max() : std::chrono::system_clock::now() + patience;
-      if (shared_.queue->AsyncNext(&tag, &ok, until) != ::grpc::CompletionQueue::GOT_EVENT) return;
-      static_cast<CallEvent*>(tag)->on(ok);
+      const auto next = shared_.queue->AsyncNext(&tag, &ok, until);
+      if (next == ::grpc::CompletionQueue::SHUTDOWN) return;
+      idle = next == ::grpc::CompletionQueue::GOT_EVENT ? 0 : idle + 1;
+      if (idle == 0) static_cast<CallEvent*>(tag)->on(ok);
     }
   }
   static void set_limits(::grpc::ServerBuilder& builder, const Options& o) {
