@@ -5,6 +5,7 @@
 #include "tandem/distribute_mpi/transport.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
+#include "tandem/distribute_mpi/algorithm.inl"
 #include "tandem/distribute_mpi/collectives.inl"
 #include "tandem/distribute_mpi/engine.inl"
 #include "tandem/distribute_mpi/transport.inl"

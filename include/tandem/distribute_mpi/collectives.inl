@@ -5,6 +5,7 @@
 #include <climits>
 #include <utility>
 
+#include "tandem/distribute_mpi/algorithm.hpp"
 #include "tandem/distribute_mpi/collectives.hpp"
 
 namespace TANDEM_NS::distribute::impl::mpi {
@@ -111,6 +112,9 @@ void in_parts(i64 count, Operation& op, const char* name, const F& begin_part) {
 inline void all_reduce(const Collective& c, MPI_Comm group, Operation& op) {
   const Reduction r = reduction(c);
   const auto size = static_cast<i64>(size_of(c.dtype));
+  int ranks = 1;
+  check(MPI_Comm_size(group, &ranks), "MPI_Comm_size");
+  all_reduce_algorithm.choose(static_cast<std::size_t>(c.count * size), ranks, c.input == c.output);
   in_parts(c.count, op, "MPI_Iallreduce", [&](i64 at, int n, MPI_Request* request) {
     char* const out = static_cast<char*>(c.output) + at * size;
     const void* const in = c.input == c.output ? MPI_IN_PLACE : static_cast<const char*>(c.input) + at * size;

@@ -56,7 +56,7 @@ class Engine {
   bool is_direct() const { return is_direct_; }
 
  private:
-  static constexpr std::size_t background_bytes = 256 << 10;
+  static constexpr std::size_t background_bytes = 1 << 20;
   struct Task {
     const void* f = nullptr;
     void (*call)(const void*) = nullptr;

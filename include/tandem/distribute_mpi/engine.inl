@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tandem/distribute_mpi/algorithm.hpp"
 #include "tandem/distribute_mpi/engine.hpp"
 #include "tandem/util/threads.hpp"
 
@@ -66,6 +67,7 @@ TANDEM_INLINE void Engine::initialize() {
     if (level < MPI_THREAD_FUNNELED)
       errors::raise<errors::FailedPreconditionError>("mpi", "this MPI cannot be used by programs with threads");
   }
+  all_reduce_algorithm.prepare();
   is_direct_ = !is_funneled && level >= MPI_THREAD_SERIALIZED;
 }
 
@@ -114,11 +116,16 @@ TANDEM_INLINE void Engine::loop() {
   for (;;) {
     run_tasks(lock);
     if (ends_) return;
+    const bool are_new = !background_.empty();
     running.insert(running.end(), background_.begin(), background_.end());
     background_.clear();
     if (running.empty()) {
       wake_.wait(lock);
       continue;
+    }
+    if (are_new && is_direct_) {  // most often somebody begins to wait at once, and calls MPI himself
+      wake_.wait_for(lock, std::chrono::microseconds(100));
+      if (!tasks_.empty()) continue;
     }
     lock.unlock();
     const bool has_ended = test_background(running);
@@ -126,8 +133,9 @@ TANDEM_INLINE void Engine::loop() {
     lock.lock();
     if (has_ended) {
       changed_.notify_all();
-    } else if (tasks_.empty() && !ends_ && (is_direct_ || !waiting_.load(std::memory_order_relaxed))) {
-      wake_.wait_for(lock, std::chrono::microseconds(30));
+    } else if (const bool is_awaited = waiting_.load(std::memory_order_relaxed) > 0;
+               tasks_.empty() && !ends_ && (is_direct_ || !is_awaited)) {
+      wake_.wait_for(lock, std::chrono::microseconds(is_awaited ? 1000 : 30));
     }
   }
 }
