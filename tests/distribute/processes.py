@@ -131,7 +131,7 @@ def check_fault(arguments, backend, generator):
         os.kill(group.pids()[victim], kind)
         at = time.monotonic()
         # Oversubscribed machines start to print late: what counts is the time that the ranks themselves measure.
-        all_said = group.read(TIMEOUT + 10, lambda text: text.count("UNAVAILABLE") >= ranks - 1)
+        all_said = group.read(TIMEOUT + 10, lambda text: len(re.findall(r"UNAVAILABLE.*\n", text)) >= ranks - 1)
         took = time.monotonic() - at
         said = re.findall(r"rank (\d+): UNAVAILABLE after ([\d.]+) s in step (\d+): (.*)", group.text)
         if not all_said or len(said) < ranks - 1:
@@ -150,9 +150,26 @@ def check_fault(arguments, backend, generator):
         group.end()
 
 
+def check_restart(arguments):
+    """tandem_run starts the ranks again, and they meet at the same store."""
+    command = [arguments.gloo, "-n", "3", "--max-restarts", "1", "--", arguments.program, "train", str(TIMEOUT), "60"]
+    group = Ranks([subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)])
+    try:
+        group.read(60, lambda text: len(re.findall(r"rank \d+: step 0\n", text)) == 3)
+        os.kill(group.pids()[1], signal.SIGKILL)
+        group.read(60, lambda text: len(re.findall(r"rank \d+: all passed", text)) == 3)
+        status = group.processes[0].wait(timeout=20)
+        if status or "restart 1 of 1" not in group.text or group.text.count("all passed") != 3:
+            yield f"a restart: status {status}:\n{group.text[-3000:]}"
+    finally:
+        group.end()
+
+
 def check_faults(arguments):
     generator = random.Random(arguments.seed)
     print("seed", arguments.seed)
+    if arguments.gloo:
+        yield from check_restart(arguments)
     for _ in range(arguments.rounds):
         for backend in ("gloo", "mpi"):
             if getattr(arguments, backend):

@@ -148,7 +148,7 @@ void test_collectives(const Communicator& world) {
   }
 }
 
-void train(const Communicator& world, i64 steps) {
+void take_steps(const Communicator& world, i64 steps) {
   for (i64 step = 0; step < steps; ++step) {
     world.set_step(step);
     const auto begin = std::chrono::steady_clock::now();
@@ -178,7 +178,7 @@ int main(int argc, char** argv) {
     std::printf("rank %d: process %d, %s, %d threads\n", world.rank(), static_cast<int>(::getpid()), world.backend(),
                 config::intra_op_parallelism_threads());
     std::fflush(stdout);
-    if (test == "train") train(world, argc > 3 ? std::atoll(argv[3]) : 1'000'000);
+    if (test == "train") take_steps(world, argc > 3 ? std::atoll(argv[3]) : 1'000'000);
     if (test == "collectives") test_collectives(world);
     if (test == "end" && world.rank() == 1) std::exit(std::atoi(argv[2]));
     if (test == "end") world.barrier();
