@@ -26,8 +26,6 @@ class Engine {
  public:
   /// The engine of this process; the first call initializes MPI.
   static Engine& get(double timeout);
-  /// The engine, if there is one.
-  static Engine* find();
 
   /// Calls f(), which calls MPI, while nobody else does; on the engine's thread unless MPI allows others.
   template <class F>

@@ -20,8 +20,6 @@ struct TheEngine {
 };
 TANDEM_INLINE constinit TheEngine the_engine{};
 
-TANDEM_INLINE Engine* Engine::find() { return the_engine.engine.load(); }
-
 TANDEM_INLINE Engine& Engine::get(double timeout) {
   const std::lock_guard lock(the_engine.mutex);
   if (Engine* const e = the_engine.engine.load()) return *e;
