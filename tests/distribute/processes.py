@@ -57,7 +57,8 @@ def check_collectives(arguments):
         ranks = int(re.search(r"\d+", name)[0])
         run = subprocess.run(command, env=environment(**more), capture_output=True, text=True, timeout=200)
         passed = len(re.findall(r"rank \d+: all passed", run.stdout))
-        if run.returncode or passed != ranks:
+        threads = run.stdout.count(", 1 threads")  # as TANDEM_NUM_THREADS says
+        if run.returncode or passed != ranks or threads != ranks:
             yield f"{name} ranks: status {run.returncode}, {passed} passed:\n{run.stdout[-3000:]}{run.stderr[-3000:]}"
     if arguments.mpi:  # a rank that ends with a status ends the others, long before their timeout
         begin = time.monotonic()

@@ -14,6 +14,7 @@
 #include "tandem/base/error.hpp"
 #include "tandem/distribute/liveness.hpp"
 #include "tandem/distribute/socket.hpp"
+#include "tandem/distribute/start_thread.hpp"
 #include "tandem/distribute/tcp_store_wire.hpp"
 #include "tandem/util/threads.hpp"
 
@@ -127,7 +128,7 @@ struct Liveness::State {
 
 TANDEM_INLINE Liveness::Liveness(const LivenessOptions& options) : state_(new State(options)) {
   State* const s = state_.get();
-  s->thread = std::thread([s] { s->run(); });
+  s->thread = distribute::detail::start_thread("Liveness", [s] { s->run(); });
 }
 TANDEM_INLINE Liveness::~Liveness() { leave(); }
 TANDEM_INLINE void Liveness::leave() {

@@ -8,6 +8,7 @@
 
 #include "tandem/base/error.hpp"
 #include "tandem/distribute/socket.hpp"
+#include "tandem/distribute/start_thread.hpp"
 #include "tandem/distribute/tcp_store.hpp"
 #include "tandem/distribute/tcp_store_wire.hpp"
 
@@ -156,7 +157,7 @@ TANDEM_INLINE TcpStoreServer::TcpStoreServer(const std::string& address, int por
   if (!state_->wake.is_open())
     errors::raise<errors::ResourceExhaustedError>("TcpStoreServer", "no file descriptor is left");
   State* const s = state_.get();
-  state_->thread = std::thread([s] { s->run(); });
+  state_->thread = detail::start_thread("TcpStoreServer", [s] { s->run(); });
 }
 TANDEM_INLINE TcpStoreServer::~TcpStoreServer() {
   const std::uint64_t one = 1;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/distribute/leave_at_exit.hpp"
 #include "tandem/distribute/liveness.hpp"
 #include "tandem/distribute/socket.hpp"
 #include "tandem/distribute_gloo/transport.hpp"
@@ -168,19 +169,6 @@ class GlooTransport final : public Transport {
   int splits_ = 0;
 };
 
-inline void leave_at_exit(const std::shared_ptr<Process>& process) {
-#if defined(__GLIBC__)
-  ::on_exit(
-      [](int status, void* p) {
-        const std::unique_ptr<std::weak_ptr<Process>> held(static_cast<std::weak_ptr<Process>*>(p));
-        if (const std::shared_ptr<Process> alive = held->lock()) alive->leave(status);
-      },
-      new std::weak_ptr<Process>(process));
-#else
-  static_cast<void>(process);
-#endif
-}
-
 inline const char* environment(const char* name) {
   const char* const value = std::getenv(name);
   return value && *value ? value : nullptr;
@@ -232,7 +220,7 @@ TANDEM_INLINE std::unique_ptr<Transport> gloo_transport(const LaunchInfo& launch
   o.node = node_name(), o.timeout = timeout;
   if (!is_here && environment("TANDEM_STORE")) o.keeper = "the launcher";
   process->liveness = std::make_unique<Liveness>(o);
-  leave_at_exit(process);
+  distribute::detail::leave_at_exit(process);
   std::vector<int> members(static_cast<std::size_t>(launch.size));
   for (int i = 0; i < launch.size; ++i) members[static_cast<std::size_t>(i)] = i;
   return std::make_unique<GlooTransport>(process, name, std::move(members), launch.rank);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <thread>
 
+#include "tandem/distribute/start_thread.hpp"
 #include "tandem/distribute_gloo/worker.hpp"
 
 namespace TANDEM_NS::distribute::impl::gloo_backend {
@@ -15,7 +16,7 @@ TANDEM_INLINE Worker::Worker(std::shared_ptr<::gloo::Context> context, double ti
     : context_(std::move(context)), timeout_(static_cast<std::int64_t>(std::ceil(timeout * 1000)) + 500) {}
 
 TANDEM_INLINE void Worker::begin() {
-  std::thread([self = shared_from_this()] { self->loop(); }).detach();
+  distribute::detail::start_thread("gloo", [self = shared_from_this()] { self->loop(); }).detach();
 }
 
 TANDEM_INLINE std::shared_ptr<Job> Worker::add(const Collective& call) {

@@ -51,7 +51,8 @@ class Engine {
   /// From now on nobody calls MPI.
   void abandon() noexcept { abandoned_.store(true); }
   bool is_abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
-  bool is_direct() const { return is_direct_; }
+  /// At exit(): finalizes MPI if the status is 0.
+  void leave(int status);
 
  private:
   static constexpr std::size_t background_bytes = 1 << 20;
@@ -69,7 +70,6 @@ class Engine {
   bool test(Operation& op);  // under calls_
   bool test_background(std::vector<std::shared_ptr<Operation>>& running);
   bool poll(const std::shared_ptr<Operation>& op, i64 moment);
-  void finalize(int status);
   void finalize_mpi();
 
   bool is_direct_ = false, owns_mpi_ = true;

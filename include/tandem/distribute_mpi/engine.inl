@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tandem/distribute/leave_at_exit.hpp"
+#include "tandem/distribute/start_thread.hpp"
 #include "tandem/distribute_mpi/algorithm.hpp"
 #include "tandem/distribute_mpi/engine.hpp"
 #include "tandem/util/threads.hpp"
@@ -16,25 +18,21 @@ namespace TANDEM_NS::distribute::impl::mpi {
 // Made by the first call, and never destroyed: the thread may be inside of MPI when the process ends.
 struct TheEngine {
   std::mutex mutex;
-  std::atomic<Engine*> engine{nullptr};
+  std::shared_ptr<Engine>* engine = nullptr;
 };
 TANDEM_INLINE constinit TheEngine the_engine{};
 
 TANDEM_INLINE Engine& Engine::get(double timeout) {
   const std::lock_guard lock(the_engine.mutex);
-  if (Engine* const e = the_engine.engine.load()) return *e;
-  std::unique_ptr<Engine> e(new Engine(timeout));
-  the_engine.engine.store(e.get());
-#if defined(__GLIBC__)
-  ::on_exit([](int status, void* engine) { static_cast<Engine*>(engine)->finalize(status); }, e.get());
-#else
-  std::atexit([] { the_engine.engine.load()->finalize(0); });
-#endif
-  return *e.release();
+  if (the_engine.engine) return **the_engine.engine;
+  const std::shared_ptr<Engine> e(new Engine(timeout));
+  distribute::detail::leave_at_exit(e);
+  the_engine.engine = new std::shared_ptr<Engine>(e);
+  return *e;
 }
 
 TANDEM_INLINE Engine::Engine(double timeout) : timeout_(timeout) {
-  thread_ = std::thread([this] { loop(); });
+  thread_ = distribute::detail::start_thread("mpi", [this] { loop(); });
   std::unique_lock lock(mutex_);
   while (!is_ready_) changed_.wait(lock);
   if (!failure_) return;
@@ -182,7 +180,7 @@ TANDEM_INLINE bool Engine::poll(const std::shared_ptr<Operation>& op, i64 moment
 }
 
 // At exit(). Ranks wait for each other: one that still writes a file would otherwise be ended by mpirun.
-TANDEM_INLINE void Engine::finalize(int status) {
+TANDEM_INLINE void Engine::leave(int status) {
   if (status == 0 && owns_mpi_ && !is_abandoned()) finalize_mpi();
   {
     const std::lock_guard lock(mutex_);

@@ -1,10 +1,10 @@
 // Definitions of distribute_mpi/transport.hpp: a communicator of MPI as a Transport.
 #pragma once
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "tandem/base/warning.hpp"
+#include "tandem/distribute/leave_at_exit.hpp"
 #include "tandem/distribute/liveness.hpp"
 #include "tandem/distribute/socket.hpp"
 #include "tandem/distribute_mpi/collectives.hpp"
@@ -21,6 +21,10 @@ struct Heart {
   std::unique_ptr<Liveness> liveness{};
   std::atomic<i64> begun{0};
 
+  /// Of rank 0, which keeps the store: when something has gone wrong the others have a second to read what.
+  void leave(int status) const {
+    if (status != 0) liveness->wait_until_all_left(1);
+  }
   bool sees_a_loss() const { return liveness && liveness->lost() > 0; }
   [[noreturn]] void raise(const std::string& what) const {
     const std::string seen = liveness ? liveness->missing_within(0.3) : std::string();
@@ -114,21 +118,6 @@ class MpiTransport final : public Transport {
   std::vector<int> members_;  // their ranks in MPI_COMM_WORLD
 };
 
-// Of rank 0, which keeps the store, when something has gone wrong: the others have a second to read what.
-inline void linger_at_exit(const std::shared_ptr<Heart>& heart) {
-#if defined(__GLIBC__)
-  ::on_exit(
-      [](int status, void* p) {
-        const std::unique_ptr<std::weak_ptr<Heart>> held(static_cast<std::weak_ptr<Heart>*>(p));
-        const std::shared_ptr<Heart> alive = held->lock();
-        if (alive && status != 0) alive->liveness->wait_until_all_left(1);
-      },
-      new std::weak_ptr<Heart>(heart));
-#else
-  static_cast<void>(heart);
-#endif
-}
-
 // Where others reach rank 0: what the launcher says, or the loopback if all are here, or else this host's name.
 struct Meeting {
   char host[256] = {};
@@ -163,7 +152,7 @@ inline std::shared_ptr<Heart> make_heart(Engine& engine, const LaunchInfo& launc
   o.timeout = timeout;
   try {
     heart->liveness = std::make_unique<Liveness>(o);
-    if (rank == 0) linger_at_exit(heart);
+    if (rank == 0) distribute::detail::leave_at_exit(heart);
   } catch (const errors::UnavailableError& e) {
     const std::string text = "distribute: rank " + std::to_string(rank) +
                              " cannot send heartbeats to rank 0, so errors " +

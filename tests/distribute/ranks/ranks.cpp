@@ -2,6 +2,7 @@
 //   distribute_ranks collectives     every operation, dtype and size, in the world and in parts of it
 //   distribute_ranks train SECONDS [STEPS]   all_reduce after all_reduce with this timeout, until a step or an error
 //   distribute_ranks end STATUS      rank 1 ends with the status while the others wait for it
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -135,6 +136,16 @@ void test_several(const Communicator& c) {
   }
 }
 
+// A child that ends does not leave the group for its parent.
+void test_fork(const Communicator& world) {
+  const pid_t child = ::fork();
+  if (child == 0) std::exit(0);
+  int status = -1;
+  expect(child > 0 && ::waitpid(child, &status, 0) == child && status == 0, world, "a child of fork()");
+  expect_equal(distribute::all_reduce(fill({3}, 2.f), {.group = world}), std::vector<double>(3, 2. * world.size()),
+               world, "all_reduce after fork()");
+}
+
 void test_collectives(const Communicator& world) {
   const Communicator part = world.split(world.rank() % 2, -world.rank());
   expect(part.size() == (world.size() + 1 - world.rank() % 2) / 2, world, "the size of the part");
@@ -146,6 +157,7 @@ void test_collectives(const Communicator& world) {
     test_several(c);
     c.barrier();
   }
+  test_fork(world);
 }
 
 void take_steps(const Communicator& world, i64 steps) {
