@@ -2,8 +2,11 @@
 // not there. With real processes: tests/distribute/processes.py.
 #include "tandem/distribute_gloo/transport.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
@@ -12,6 +15,7 @@
 
 #include "tandem/distribute/communicator.hpp"
 #include "tandem/distribute/tcp_store.hpp"
+#include "tandem/distribute_gloo/no_sigpipe.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 
@@ -130,6 +134,34 @@ TEST_CASE("GlooTransport: a rank that goes ends the operations of the others") {
           if (error == "no error") return error;
           return now() - begin < 5 ? "" : "late";
         }) == "");
+}
+
+TEST_CASE("NoSigpipe: a write to a closed pipe fails, and leaves no signal behind") {
+  const auto write_to_closed = [] {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    ::close(ends[0]);
+    const ssize_t n = ::write(ends[1], "x", 1);
+    const int error = errno;
+    ::close(ends[1]);
+    return n < 0 ? error : 0;
+  };
+  {
+    const distribute::impl::gloo_backend::NoSigpipe outer;
+    {
+      const distribute::impl::gloo_backend::NoSigpipe inner;
+      CHECK(write_to_closed() == EPIPE);
+      int in_thread = 0;
+      std::thread([&] { in_thread = write_to_closed(); }).join();
+      CHECK(in_thread == EPIPE);
+    }
+    CHECK(write_to_closed() == EPIPE);
+  }
+  sigset_t mask, pending;
+  REQUIRE(::pthread_sigmask(SIG_SETMASK, nullptr, &mask) == 0);
+  REQUIRE(::sigpending(&pending) == 0);
+  CHECK(sigismember(&mask, SIGPIPE) == 0);
+  CHECK(sigismember(&pending, SIGPIPE) == 0);
 }
 
 TEST_CASE("GlooTransport: places to meet that do not exist") {

@@ -15,6 +15,7 @@
 #include "tandem/distribute/leave_at_exit.hpp"
 #include "tandem/distribute/liveness.hpp"
 #include "tandem/distribute/socket.hpp"
+#include "tandem/distribute_gloo/no_sigpipe.hpp"
 #include "tandem/distribute_gloo/transport.hpp"
 #include "tandem/distribute_gloo/worker.hpp"
 
@@ -109,6 +110,7 @@ class GlooTransport final : public Transport {
     context->setTimeout(std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(process_->timeout * 1000))));
     GlooStore store(process_->store, name_ + "/mesh/", process_->timeout);
     try {
+      const NoSigpipe no_sigpipe;
       context->connectFullMesh(store, process_->device);
     } catch (const ::gloo::Exception& e) {
       errors::raise<errors::UnavailableError>("gloo", std::string("cannot connect the group: ") + e.what());
@@ -199,6 +201,7 @@ inline std::shared_ptr<::gloo::transport::Device> make_device(const Endpoint& st
     a.hostname = distribute::detail::own_address(s);
   }
   try {
+    const NoSigpipe no_sigpipe;  // the device starts a thread, which writes
     return ::gloo::transport::tcp::CreateDevice(a);
   } catch (const std::exception& e) {  // of Gloo's two kinds of errors, which have no other base
     errors::raise<errors::UnavailableError>(

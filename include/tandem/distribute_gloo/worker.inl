@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tandem/distribute/start_thread.hpp"
+#include "tandem/distribute_gloo/no_sigpipe.hpp"
 #include "tandem/distribute_gloo/worker.hpp"
 
 namespace TANDEM_NS::distribute::impl::gloo_backend {
@@ -33,6 +34,7 @@ TANDEM_INLINE std::shared_ptr<Job> Worker::add(const Collective& call) {
 }
 
 TANDEM_INLINE void Worker::loop() {
+  const NoSigpipe no_sigpipe;
   std::unique_lock lock(mutex_);
   for (;;) {
     while (queue_.empty() && !ends_) wake_.wait(lock);
@@ -67,6 +69,7 @@ TANDEM_INLINE void Worker::abort() noexcept {
   wake_.notify_all();
   changed_.notify_all();
   try {
+    const NoSigpipe no_sigpipe;
     context_->closeConnections();
   } catch (const std::exception&) {
     // A connection that cannot be closed in order is broken already.
