@@ -107,13 +107,20 @@ class GlooTransport final : public Transport {
   GlooTransport(std::shared_ptr<Process> process, std::string name, std::vector<int> members, int rank)
       : process_(std::move(process)), name_(std::move(name)), members_(std::move(members)) {
     auto context = std::make_shared<::gloo::rendezvous::Context>(rank, static_cast<int>(members_.size()));
-    context->setTimeout(std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(process_->timeout * 1000))));
+    // Gloo waits for five times the timeout when it connects.
+    const double fifth = std::ceil(process_->timeout * 1000 / 5);
+    context->setTimeout(std::chrono::milliseconds(static_cast<std::int64_t>(fifth)));
     GlooStore store(process_->store, name_ + "/mesh/", process_->timeout);
+    const auto fail = [](const std::exception& e) {
+      errors::raise<errors::UnavailableError>("gloo", "cannot connect the group: " + without_place(e.what()));
+    };
     try {
       const NoSigpipe no_sigpipe;
       context->connectFullMesh(store, process_->device);
     } catch (const ::gloo::Exception& e) {
-      errors::raise<errors::UnavailableError>("gloo", std::string("cannot connect the group: ") + e.what());
+      fail(e);
+    } catch (const ::gloo::EnforceNotMet& e) {
+      fail(e);
     }
     context_ = std::move(context);
     worker_ = std::make_shared<Worker>(context_, process_->timeout);
