@@ -16,6 +16,7 @@ class AllReduceAlgorithm {
   void choose(std::size_t bytes, int ranks, bool is_in_place);
 
  private:
+  static int best(std::size_t bytes, int ranks, bool is_in_place);
   MPI_T_cvar_handle handle_ = {};
   bool is_known_ = false;
   int now_ = 0;

@@ -14,11 +14,18 @@ TANDEM_INLINE void AllReduceAlgorithm::prepare() {
   is_known_ = MPI_T_cvar_read(handle_, &value) == MPI_SUCCESS && value == 0;
 }
 
+// Two ranks exchange halves twice by the ring. Where halves are too large to be sent at once, more than 4 KB with their
+// headers, and the whole is still small, one exchange of the whole is faster: recursive doubling.
+TANDEM_INLINE int AllReduceAlgorithm::best(std::size_t bytes, int ranks, bool is_in_place) {
+  constexpr int own_choice = 0, ring = 1, recursive_doubling = 4;
+  if (ranks == 2 && bytes >= 7 << 10 && bytes < 16 << 10) return recursive_doubling;
+  const std::size_t least = ranks < 4 ? 2 << 10 : 64 << 10;
+  return bytes >= least && (ranks < 4 || is_in_place) ? ring : own_choice;
+}
+
 TANDEM_INLINE void AllReduceAlgorithm::choose(std::size_t bytes, int ranks, bool is_in_place) {
   if (!is_known_) return;
-  constexpr int own_choice = 0, ring = 1;
-  const std::size_t least = ranks < 4 ? 2 << 10 : 64 << 10;
-  const int wanted = bytes >= least && (ranks < 4 || is_in_place) ? ring : own_choice;
+  const int wanted = best(bytes, ranks, is_in_place);
   if (wanted == now_) return;
   is_known_ = MPI_T_cvar_write(handle_, &wanted) == MPI_SUCCESS;
   now_ = wanted;
