@@ -13,7 +13,7 @@
 namespace TANDEM_NS::distribute {
 
 /// A port of a host.
-struct Endpoint {
+struct TANDEM_API Endpoint {
   std::string host = "127.0.0.1";
   int port = 0;
 
