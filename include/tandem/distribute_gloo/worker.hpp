@@ -34,7 +34,8 @@ class Worker : public std::enable_shared_from_this<Worker> {
   ///   returns  the job's state
   template <class GiveUp>
   Job::State wait(const Job& job, i64 moment, const GiveUp& give_up);
-  /// Closes the connections; what waits in the queue fails.
+  /// Closes the connections; what waits in the queue fails. A call of Gloo ends when it next needs a connection, which
+  /// is waited for; one that waits for a connection already, until its timeout, has nothing to write.
   void abort() noexcept;
   /// Ends the thread after the jobs that are queued.
   void end();
@@ -49,7 +50,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   std::condition_variable wake_, changed_;
   std::deque<std::shared_ptr<Job>> queue_{};
   std::uint32_t next_tag_ = 0;
-  bool ends_ = false, is_aborted_ = false, has_ended_ = false;
+  bool ends_ = false, is_aborted_ = false, has_ended_ = false, is_running_ = false;
 };
 
 template <class GiveUp>

@@ -41,7 +41,7 @@ TANDEM_INLINE void Worker::loop() {
     if (queue_.empty()) break;
     const std::shared_ptr<Job> job = queue_.front();
     queue_.pop_front();
-    job->state = Job::running;
+    job->state = Job::running, is_running_ = true;
     lock.unlock();
     Job::State state = Job::done;
     std::string error;
@@ -51,6 +51,7 @@ TANDEM_INLINE void Worker::loop() {
       state = Job::failed, error = e.what();
     }
     lock.lock();
+    is_running_ = false;
     if (job->state == Job::running) job->state = state, job->error = error;
     changed_.notify_all();
   }
@@ -74,6 +75,8 @@ TANDEM_INLINE void Worker::abort() noexcept {
   } catch (const std::exception&) {
     // A connection that cannot be closed in order is broken already.
   }
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, std::chrono::milliseconds(100), [this] { return !is_running_; });
 }
 
 TANDEM_INLINE void Worker::end() {

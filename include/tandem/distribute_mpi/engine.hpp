@@ -48,8 +48,11 @@ class Engine {
   bool wait(const std::shared_ptr<Operation>& op, i64 moment, const GiveUp& give_up);
   /// Whether an operation needs the thread to advance it while nobody waits.
   bool wants_advance(std::size_t bytes) const { return !is_direct_ || bytes >= background_bytes; }
-  /// From now on nobody calls MPI.
-  void abandon() noexcept { abandoned_.store(true); }
+  /// From now on nobody calls MPI: nothing is written to buffers any more.
+  void abandon() noexcept {
+    abandoned_.store(true);
+    const std::lock_guard until_a_call_has_returned(calls_);
+  }
   bool is_abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
   /// At exit(): finalizes MPI if the status is 0.
   void leave(int status);
