@@ -1,6 +1,6 @@
 // Starts the processes of a distributed training, watches them, and starts them again when one dies.
 //   tandem_run -n 4 --max-restarts 3 -- ./train --data corpus.txt
-//   tandem_run -n 8 --nnodes 2 --node-rank 0 --rendezvous node0:29500 -- ./train    (and --node-rank 1 on the other one)
+//   tandem_run -n 8 --nnodes 2 --node-rank 0 --rendezvous node0:29500 -- ./train    and --node-rank 1 on the other
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
