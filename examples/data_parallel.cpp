@@ -2,6 +2,7 @@
 // are the same, as the loss is a mean over all rows, and only the line that calls the model changes.
 #include <fmt/core.h>
 
+#include <tandem/distribute.hpp>
 #include <tandem/tandem.hpp>
 
 #include "examples/support/parabola.hpp"

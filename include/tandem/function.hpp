@@ -1,8 +1,7 @@
 // function(): C++ code as a graph that runs again and again, and what such code needs: cond, while_loop, scan, map_fn,
-// TensorArray, beam search, batches in parallel, the graph as text. Includes nn.hpp.
+// TensorArray, beam search, the graph as text. Includes nn.hpp.
 #pragma once
 #include "tandem/core/cancel.hpp"
-#include "tandem/graph/control/make_parallel.hpp"
 #include "tandem/graph/control/beam_search.hpp"
 #include "tandem/graph/control/control.hpp"
 #include "tandem/graph/control/scan.hpp"
@@ -16,7 +15,6 @@
 #include "tandem/core/cancel.inl"
 #include "tandem/cpu/fused/fused_reduce.inl"
 #include "tandem/cpu/fused/run.inl"
-#include "tandem/graph/control/make_parallel.inl"
 #include "tandem/graph/control/beam_search.inl"
 #include "tandem/graph/control/body.inl"
 #include "tandem/graph/control/cond.inl"

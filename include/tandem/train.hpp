@@ -42,4 +42,5 @@
 #include "tandem/train/signals.inl"
 #include "tandem/train/steps.inl"
 #include "tandem/train/trainer.inl"
+#include "tandem/train/trainer_save.inl"
 #endif

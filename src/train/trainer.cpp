@@ -3,3 +3,4 @@
 #include "tandem/train/shards.inl"
 #include "tandem/train/steps.inl"
 #include "tandem/train/trainer.inl"
+#include "tandem/train/trainer_save.inl"

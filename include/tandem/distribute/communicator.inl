@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -26,9 +27,15 @@ struct Registry {
   std::map<std::string, Communicator> groups;
 };
 inline constinit thread_local Registry* simulated = nullptr;  // of the simulated rank whose thread this is
+inline constinit std::atomic<Registry*> of_process{nullptr};  // never destroyed: threads use it while the process exits
 TANDEM_INLINE Registry& registry() {
-  static Registry* const of_process = new Registry;  // never destroyed: threads may use it while the process exits
-  return simulated ? *simulated : *of_process;
+  if (simulated) return *simulated;
+  Registry* made = of_process.load(std::memory_order_acquire);
+  if (made) return *made;
+  Registry* const own = new Registry;
+  if (of_process.compare_exchange_strong(made, own, std::memory_order_acq_rel)) return *own;
+  delete own;
+  return *made;
 }
 
 // What the ranks of a group compare before an operation: a text that ends at a zero.

@@ -1,11 +1,11 @@
-// Definitions of train/trainer.hpp: the loops. Not here: what they do with a batch (steps.inl).
+// Definitions of train/trainer.hpp: the loops. Not here: what they do with a batch (steps.inl), checkpoints
+// (trainer_save.inl).
 #pragma once
 #include <algorithm>
 #include <limits>
 
 #include "tandem/base/error.hpp"
 #include "tandem/data/dataset_sources.hpp"
-#include "tandem/ops/random/generator.hpp"
 #include "tandem/ops/tensor.hpp"
 #include "tandem/train/callbacks.hpp"
 #include "tandem/train/feed.hpp"
@@ -112,34 +112,6 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   }
   data_epoch = fit.feed.position().epoch + (fit.feed.position().index > 0);
   return std::move(run.history_);
-}
-// Restores the run's latest checkpoint, in all replicas. The first one alone uses the folder.
-TANDEM_INLINE bool TrainerState::restore(Fit& fit, detail::RunPlace& place) {
-  bool restored = false;
-  std::exception_ptr error;
-  if (fit.replicas.is_first()) {
-    try {
-      const ReplicationScope alone(nullptr);  // what is made here is made here alone
-      fit.keeper.emplace(fit.options, steps->items());
-      restored = fit.keeper->restore(place, fit.run.history_);
-    } catch (...) {  // raised again below, when the others know
-      error = std::current_exception();
-    }
-  } else {
-    fit.interrupt.emplace();
-  }
-  if (fit.replicas.any(error != nullptr)) {
-    if (error) std::rethrow_exception(error);
-    errors::raise<errors::AbortedError>("fit", "rank 0 could not use the folder " + fit.options.directory);
-  }
-  std::vector<CheckpointItem> items = steps->items();
-  items.push_back({"random", random::global_generator().state()});
-  for (const AnyCallback& c : fit.options.callbacks)
-    if (const SavedState* const state = c->state(); state && !c->is_for_first_replica())
-      items.push_back({"callback", *state});
-  restored = fit.replicas.share(restored, place, fit.run.history_, items);
-  if (restored && !fit.replicas.is_first()) steps->reset();  // the sums of all are those of the first one
-  return restored;
 }
 TANDEM_INLINE void TrainerState::begin(Fit& fit) {
   Run& run = fit.run;
@@ -287,42 +259,6 @@ TANDEM_INLINE void TrainerState::end_epoch(Fit& fit) {
   fit.saved = false;
   if (run.epoch_ + 1 < run.epochs_ && !run.stopped_) save(fit, run.epoch_ + 1, 0);
 }
-TANDEM_INLINE void TrainerState::save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last) {
-  if (!fit.keeper && !fit.interrupt) return;  // there is no folder
-  const bool stopped = fit.run.stopped_;
-  if (!fit.replicas.are_several()) {
-    write(fit, epoch, step_in_epoch, last);
-  } else {  // with the sums of all
-    const detail::KeptValues kept(steps->measures());
-    fit.replicas.add_up(steps->measures());
-    std::exception_ptr error;
-    try {
-      if (fit.keeper) write(fit, epoch, step_in_epoch, last);
-    } catch (...) {  // raised again below, when the others know
-      error = std::current_exception();
-    }
-    std::vector<i64> outcome{fit.keeper && fit.saved, error != nullptr};
-    fit.replicas.largest(outcome);
-    if (error) std::rethrow_exception(error);
-    if (outcome[1]) errors::raise<errors::AbortedError>("fit", "rank 0 could not save to " + fit.options.directory);
-    fit.saved = outcome[0] != 0;
-  }
-  if (!fit.saved) return;
-  fit.each_callback([&](Callback& c) { c.on_checkpoint(fit.run); });
-  fit.agree(fit.run, step);
-  fit.saved = fit.run.stopped_ == stopped;
-}
-TANDEM_INLINE void TrainerState::write(Fit& fit, i64 epoch, i64 step_in_epoch, bool last) {
-  History history;
-  history.stop_reason = fit.run.history_.stop_reason;
-  const std::vector<Values>& epochs = fit.run.history_.epochs();  // without that of a part: it goes on with the run
-  for (std::size_t i = 0; i + !fit.part.empty() < epochs.size(); ++i) history.add(epochs[i]);
-  const detail::RunPlace place{
-      epoch,          step,    step_in_epoch, fit.run.stopped_, fit.feed.position(), fit.feed.seek_points(),
-      fit.validation, fit.part};
-  fit.saved = fit.keeper->save(place, history, last);
-}
-
 TANDEM_INLINE Values TrainerState::evaluate(const Batches& data) {
   const ReplicationScope together(strategy());
   return evaluate(data, nullptr);

@@ -1,4 +1,5 @@
 // distribute::make_parallel and make_parallel_mean: a function applied to slices of a batch, on one device or several.
+// Part of the component tandem::distribute.
 // Not here: which ops run where (core/apply), threads (cpu/parallel.hpp).
 #pragma once
 #include <concepts>

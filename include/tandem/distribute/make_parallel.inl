@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tandem/base/logical_cpus.hpp"
-#include "tandem/graph/control/make_parallel.hpp"
+#include "tandem/distribute/make_parallel.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/pointwise/arith.hpp"

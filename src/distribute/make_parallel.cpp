@@ -1,0 +1,1 @@
+#include "tandem/distribute/make_parallel.inl"

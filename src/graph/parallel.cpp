@@ -1,1 +1,0 @@
-#include "tandem/graph/control/make_parallel.inl"
