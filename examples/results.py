@@ -112,7 +112,7 @@ ROWS = [
         "twice the words a second of gensim 4.4 (`bench/word2vec/program.py`)"),
     Row("run_graph FILE", "runs or prints a graph that another program saved", None, "-"),
     Row("half_plus_two", "exports x / 2 + 2 as a model that a server can load, and reads it back", None, "[1, 2, 5] gives [2.5, 3, 4.5]"),
-    Row("model_server", "serves such models over HTTP", None, "-"),
+    Row("model_server", "serves such models over REST and gRPC", None, "-"),
     Row("tandem_run -n 4 -- PROGRAM", "starts the processes of a distributed training, watches and restarts them", None, "-"),
     Row("saved_model show DIR", "shows, runs, checks and compares such models", None, "-"),
 ]

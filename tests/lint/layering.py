@@ -236,7 +236,7 @@ def main():
              for path in sources.files(("include", "cuda", "src"))}
     headers = {name for name in texts if name.endswith(".hpp") and name.startswith("tandem/")}
     definitions = {name for name in texts if name.endswith(".inl") and not is_umbrella(name) or name == "tandem/cuda.inl"}
-    scenarios = {path.parent.name for path in (sources.ROOT / "bench").glob("*/tandem.cpp")}
+    scenarios = {path.parent.name for path in (sources.ROOT / "bench").glob("*/*.cpp")}
     problems, in_sources, in_umbrellas = [], [], []
     for name, text in texts.items():
         included = [match[2] for match in INCLUDE.finditer(text)]
