@@ -140,6 +140,8 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     for (const char* flag : passed_over)
       if (app.count(flag)) fmt::print(stderr, "model_server: {} means nothing here and is passed over\n", flag);
+    if (!has_grpc && app.count("--port"))
+      fmt::print(stderr, "model_server: --port means nothing here and is passed over: built without gRPC\n");
     if (flags.config_file.empty() && flags.model.base_path.empty())
       throw errors::InvalidArgumentError("model_server", "give --model_base_path, or --model_config_file");
     serve(flags, options);
