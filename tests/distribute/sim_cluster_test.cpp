@@ -116,8 +116,8 @@ TEST_CASE("ranks that wait for each other in different groups") {
                     ContainsSubstring("deadlock: rank 0 has ended; rank 1 waits in its operation"));
 }
 
-TEST_CASE("a thousand interleavings give the same result") {
-  for (u64 seed = 0; seed < 1000; ++seed)
+TEST_CASE("three hundred interleavings give the same result") {
+  for (u64 seed = 0; seed < 300; ++seed)
     SimCluster(4, {.seed = seed}).run([](const Communicator& w) {
       const Communicator pair = w.split(w.rank() / 2);
       const Tensor x = distribute::all_reduce(constant(static_cast<float>(w.rank())), {.group = pair});

@@ -31,10 +31,11 @@ class Shards {
   static std::vector<Gradient> sum(std::vector<std::vector<Gradient>> gradients);
 
  private:
-  void move_to(i64 shard);
+  Tensor offset() const;
 
   i64 rank_ = 0, processes_ = 1, count_ = 1;
   i64 shard_ = -1;  // that draws random numbers; -1: none has begun
+  Tensor before_;   // the state of the global generator when the step began
   bool draws_apart_ = false;
 };
 

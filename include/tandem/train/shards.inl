@@ -18,17 +18,18 @@ TANDEM_INLINE Shards::Shards() {
   draws_apart_ = shards > 0 || processes_ > 1;
 }
 TANDEM_INLINE Shards::~Shards() {
-  if (shard_ >= 0) move_to(-1);
+  if (shard_ >= 0) random::global_generator().state().assign_sub(offset());
 }
-// The number of draws is the second element of the generator's state. No step draws 2^32 times.
-TANDEM_INLINE void Shards::move_to(i64 shard) {
-  const i64 by = (shard - shard_) * (i64{1} << 32);
-  const Variable& state = random::global_generator().state();
-  if (by != 0) state.assign_add(constant(std::vector<i64>{0, by}));
-  shard_ = shard;
-}
+// How far the draws of a shard are from those of a step without shards. The number of draws is the second element of
+// the generator's state; no step draws 2^32 times.
+TANDEM_INLINE Tensor Shards::offset() const { return constant(std::vector<i64>{0, (shard_ + 1) * (i64{1} << 32)}); }
 TANDEM_INLINE Batch Shards::begin(const Batch& batch, i64 i) {
-  if (draws_apart_) move_to(rank_ + i * processes_);
+  if (draws_apart_) {
+    const Variable& state = random::global_generator().state();
+    if (shard_ < 0) before_ = state.read_value();
+    shard_ = rank_ + i * processes_;
+    state.assign(before_ + offset());
+  }
   if (count_ == 1) return batch;
   Batch r;
   for (const Tensor& x : batch) r.push_back(x.rank() == 0 ? x : x(Slice(i, none, count_)));
