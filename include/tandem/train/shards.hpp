@@ -18,8 +18,6 @@ class Shards {
   Shards();
   Shards(const Shards&) = delete;
   Shards& operator=(const Shards&) = delete;
-  /// Ends the step: the global generator goes on as if one shard had been computed.
-  ~Shards();
 
   /// How many this process computes.
   i64 count() const { return count_; }
@@ -27,6 +25,8 @@ class Shards {
   i64 in_all() const { return count_ * processes_; }
   /// The rows of shard i. Begins its random numbers, which differ from those of the other shards.
   Batch begin(const Batch& batch, i64 i);
+  /// Behind the last one: the global generator goes on as if one shard had been computed.
+  void end();
   /// Adds up the gradients of this process's shards.
   static std::vector<Gradient> sum(std::vector<std::vector<Gradient>> gradients);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/pointwise/add_n.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/slice.hpp"
 #include "tandem/train/shards.hpp"
@@ -17,7 +18,7 @@ TANDEM_INLINE Shards::Shards() {
   count_ = shards ? shards / processes_ : 1;
   draws_apart_ = shards > 0 || processes_ > 1;
 }
-TANDEM_INLINE Shards::~Shards() {
+TANDEM_INLINE void Shards::end() {
   if (shard_ >= 0) random::global_generator().state().assign_sub(offset());
 }
 // How far the draws of a shard are from those of a step without shards. The number of draws is the second element of
@@ -35,11 +36,12 @@ TANDEM_INLINE Batch Shards::begin(const Batch& batch, i64 i) {
   for (const Tensor& x : batch) r.push_back(x.rank() == 0 ? x : x(Slice(i, none, count_)));
   return r;
 }
+// By add_n: a sum of products by + becomes one product, which adds up in another order (combine_products).
 TANDEM_INLINE std::vector<Gradient> Shards::sum(std::vector<std::vector<Gradient>> g) {
   for (std::size_t n = g.size() / 2; n > 0; n /= 2)
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t k = 0; k < g[i].size(); ++k)
-        if (g[i][k].is_set()) g[i][k] = g[i][k].tensor() + g[i + n][k].tensor();
+        if (g[i][k].is_set()) g[i][k] = add_n({g[i][k].tensor(), g[i + n][k].tensor()});
   return std::move(g[0]);
 }
 

@@ -147,6 +147,7 @@ TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind) const
     parts.push_back(parts_of(shards.begin(batch, i)));
     of_shards.push_back(gradients_of(parts.back(), shards.in_all(), predictions.emplace_back(), weights));
   }
+  shards.end();
   std::vector<Gradient> gradients = Shards::sum(std::move(of_shards));
   Tensor loss = mean_of_all(gradients, shards.in_all(), weights);
   if (kind.checked) loss = debugging::check_numerics(loss, "the loss");  // before the weights change
