@@ -24,7 +24,7 @@ fi
 # Two processes learn as much, and one goes on from their checkpoint.
 launcher=$(dirname "$program")/tandem_run
 if [ -x "$launcher" ]; then
-  "$launcher" -n 2 -- "$program" --epochs 1 --steps-per-epoch 40 --batch 50 --run two >out 2>&1 || { fail 'two processes'; cat out; }
+  "$launcher" --rank-0-plain -n 2 -- "$program" --epochs 1 --steps-per-epoch 40 --batch 50 --run two >out 2>&1 || { fail 'two processes'; cat out; }
   right_above 80
   [ "$(grep -c '^flatten (flatten)' out)" = 1 ] || { fail 'each process shows the summary'; cat out; }
   "$program" --epochs 2 --steps-per-epoch 40 --batch 50 --run two >out 2>&1 || { fail 'one after two'; cat out; }

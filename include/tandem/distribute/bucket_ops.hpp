@@ -30,12 +30,13 @@ namespace TANDEM_NS {
 TANDEM_OPS(bucket_ops, start_bucket, wait_bucket)
 
 namespace rules {
-struct BucketAttrs {
+struct SumBucketAttrs {
   std::string group;
   i64 number;
   std::string label;
-  static constexpr auto fields = field_list(field("group", &BucketAttrs::group), field("number", &BucketAttrs::number),
-                                            field("label", &BucketAttrs::label));
+  static constexpr auto fields =
+      field_list(field("group", &SumBucketAttrs::group), field("number", &SumBucketAttrs::number),
+                 field("label", &SumBucketAttrs::label));
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -9,7 +9,7 @@
 namespace TANDEM_NS {
 namespace distribute::impl {
 
-using rules::BucketAttrs;
+using rules::SumBucketAttrs;
 
 // The first input of wait_bucket is the token.
 inline void check_bucket(const InferCall& c, std::size_t first) {
@@ -29,7 +29,7 @@ TANDEM_INLINE Specs infer_wait_bucket(const InferCall& c) {
 }
 inline std::size_t bytes_of(const Operand& x) { return static_cast<std::size_t>(x.size()) * size_of(x.spec->dtype); }
 TANDEM_INLINE void start_bucket_kernel(const KernelCall& c) {
-  const auto& a = c.attrs.get<BucketAttrs>();
+  const auto& a = c.attrs.get<SumBucketAttrs>();
   const Communicator group = Groups::find(c.op, a.group);
   Bucket& bucket = bucket_of(group, a.number);
   bucket.running.wait();  // a call that failed has left it
@@ -51,7 +51,7 @@ TANDEM_INLINE void start_bucket_kernel(const KernelCall& c) {
   *c.out[0].as<i64>() = a.number;
 }
 TANDEM_INLINE void wait_bucket_kernel(const KernelCall& c) {
-  const auto& a = c.attrs.get<BucketAttrs>();
+  const auto& a = c.attrs.get<SumBucketAttrs>();
   Bucket& bucket = bucket_of(Groups::find(c.op, a.group), a.number);
   std::size_t bytes = 0;
   for (const Operand& y : c.out) bytes += bytes_of(y);
@@ -71,7 +71,7 @@ constexpr OpDef bucket_row(const char* name, const char* inputs, Specs (*infer)(
           .dtype_input = -1,
           .saves = Saves::nothing,
           .flags = {.stateful = true, .non_differentiable = true, .takes_half = kernels_take_half, .collective = true},
-          .attrs = &tandem::detail::attr_type<BucketAttrs>,
+          .attrs = &tandem::detail::attr_type<SumBucketAttrs>,
           .rare = {.in_errors = "all_reduce"}};
 }
 constexpr OpDef start_row() {
@@ -92,13 +92,14 @@ TANDEM_INLINE Tensor start_bucket(const Communicator& group, i64 number, const s
                                   const std::vector<Tensor>& tensors) {
   std::vector<const Tensor*> in;
   for (const Tensor& t : tensors) in.push_back(&t);
-  return apply_one(start_bucket_op, {in.data(), in.size()}, BucketAttrs{group.name(), number, label}, no_options);
+  return apply_one(start_bucket_op, {in.data(), in.size()}, SumBucketAttrs{group.name(), number, label}, no_options);
 }
 TANDEM_INLINE std::vector<Tensor> wait_bucket(const Communicator& group, i64 number, const std::string& label,
                                               const Tensor& token, const std::vector<Tensor>& tensors) {
   std::vector<const Tensor*> in{&token};
   for (const Tensor& t : tensors) in.push_back(&t);
-  const Tensors r = apply(wait_bucket_op, {in.data(), in.size()}, BucketAttrs{group.name(), number, label}, no_options);
+  const Tensors r =
+      apply(wait_bucket_op, {in.data(), in.size()}, SumBucketAttrs{group.name(), number, label}, no_options);
   return {r.begin(), r.end()};
 }
 
