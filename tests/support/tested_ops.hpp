@@ -3,6 +3,9 @@
 #include <vector>
 
 #include "tandem/op_table.hpp"
+#if TANDEM_WITH_DISTRIBUTE
+#include "tandem/distribute/collectives.hpp"
+#endif
 #if TANDEM_WITH_IMAGE
 #include "tandem/image.hpp"
 #endif
@@ -46,6 +49,9 @@ inline std::vector<const tandem::OpDef*> tested_ops() {
   add(tandem::image_decode_ops);
   add(tandem::image_encode_ops);
   add(tandem::image_resize_ops);
+#endif
+#if TANDEM_WITH_DISTRIBUTE
+  add(tandem::collective_ops);  // without those of buckets, which work in pairs (tests/distribute/strategy_test.cpp)
 #endif
   return r;
 }
