@@ -65,6 +65,13 @@ inline void check_sum(const KernelCall& c, const Operand& sizes, const char* nam
     errors::raise<errors::InvalidArgumentError>(
         c.op, std::string(name) + " names " + std::to_string(n) + " rows, x has " + std::to_string(rows));
 }
+// The rows that this rank keeps must be as many as it has.
+inline void check_own(const KernelCall& c, const Operand& sizes, i64 own, int rank, const char* name) {
+  if (const i64 n = sizes.as<const i64>()[rank]; n != own)
+    errors::raise<errors::InvalidArgumentError>(c.op, std::string(name) + " names " + std::to_string(n) +
+                                                          " rows of rank " + std::to_string(rank) + ", which has " +
+                                                          std::to_string(own));
+}
 inline Collective call_of(const KernelCall& c, Collective::Kind kind) {
   return {.kind = kind,
           .dtype = c.in[0].spec->dtype,
@@ -124,7 +131,7 @@ TANDEM_INLINE Grads all_reduce_gradient(const GradCall& c) {
 TANDEM_INLINE Grads all_combine_gradient(const GradCall& c) {
   const auto& a = c.get<CollectiveAttrs>();
   const Tensor g = reduced(c.g[0], a, ReduceOp::sum);
-  if (a.op == ReduceOp::prod) return Grads(Gradient(g * c.out[0] / c.in[0]));
+  if (a.op == ReduceOp::prod) return Grads(Gradient(g * conj(c.out[0] / c.in[0])));
   const Tensor is_result = cast(equal(c.in[0], c.out[0]), g.dtype());
   return Grads(Gradient(g * is_result / reduced(is_result, a, ReduceOp::sum)));
 }
@@ -168,12 +175,14 @@ TANDEM_INLINE Specs infer_all_gather(const InferCall& c) {
 TANDEM_INLINE Specs resolve_all_gather(const KernelCall& c) {
   Specs r(*c.in[0].spec);
   const i64 ranks = group_of(c.op, c.attrs.get<CollectiveAttrs>()).size();
+  if (c.in.size() > 1) check_not_negative(c, c.in[1], "sizes");
   r[0].shape.set(0, c.in.size() > 1 ? sum_of(c.in[1]) : c.in[0].shape().dim(0) * ranks);
   return r;
 }
 TANDEM_INLINE void all_gather_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<CollectiveAttrs>();
   const Communicator group = group_of(c.op, a);
+  if (c.in.size() > 1) check_own(c, c.in[1], c.in[0].shape().dim(0), group.rank(), "sizes");
   const std::vector<i64> receive = c.in.size() > 1
                                        ? elements(c.in[1], row_size(c.in[0].shape()))
                                        : std::vector<i64>(static_cast<std::size_t>(group.size()), c.in[0].size());
@@ -192,7 +201,6 @@ TANDEM_INLINE Grads all_gather_gradient(const GradCall& c) {
 
 TANDEM_INLINE Specs infer_reduce_scatter(const InferCall& c) {
   check_rows(c);
-  if (!combine_fn(ReduceOp::sum, c.spec(0).dtype)) raise_specs(c, "sum is not defined for this dtype");
   const i64 ranks = group_of(c.op.name, c.get<CollectiveAttrs>()).size();
   Specs r(c.spec(0));
   const i64 n = r[0].shape.dim(0);
@@ -206,6 +214,7 @@ TANDEM_INLINE Specs resolve_reduce_scatter(const KernelCall& c) {
   Specs r(*c.in[0].spec);
   const Communicator group = group_of(c.op, c.attrs.get<CollectiveAttrs>());
   const i64 n = c.in[0].shape().dim(0), ranks = group.size();
+  if (c.in.size() > 1) check_not_negative(c, c.in[1], "sizes");
   if (c.in.size() == 1 && n % ranks != 0)
     errors::raise<errors::InvalidArgumentError>(
         c.op, std::to_string(ranks) + " ranks do not divide the " + std::to_string(n) + " rows");
@@ -255,8 +264,10 @@ TANDEM_INLINE void all_to_all_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<CollectiveAttrs>();
   const Communicator group = group_of(c.op, a);
   const i64 ranks = group.size(), row = row_size(c.in[0].shape());
-  if (c.in.size() > 1) check_sum(c, c.in[1], "splits");
-  else if (c.in[0].shape().dim(0) % ranks != 0)
+  if (c.in.size() > 1) {
+    check_sum(c, c.in[1], "splits");
+    check_own(c, c.in[2], c.in[1].as<const i64>()[group.rank()], group.rank(), "received");
+  } else if (c.in[0].shape().dim(0) % ranks != 0)
     errors::raise<errors::InvalidArgumentError>(
         c.op, std::to_string(ranks) + " ranks do not divide the " + std::to_string(c.in[0].shape().dim(0)) + " rows");
   const std::vector<i64> equal(static_cast<std::size_t>(ranks), c.in[0].size() / ranks);
@@ -299,6 +310,12 @@ constexpr OpDef rows_row(const char* name, const char* inputs, Specs (*infer)(co
   row.rare.resolve = resolve;
   return row;
 }
+constexpr OpDef scatter_row() {
+  OpDef row = rows_row("reduce_scatter", "x, sizes", &infer_reduce_scatter, &reduce_scatter_kernel,
+                       &reduce_scatter_gradient, &resolve_reduce_scatter);
+  row.dtypes = dtypes::number | DType::complex128;
+  return row;
+}
 constexpr OpDef combine_row() {
   OpDef row = collective_row("all_combine", &infer_all_reduce, &all_reduce_kernel, &all_combine_gradient);
   row.saves = Saves::all;
@@ -318,9 +335,7 @@ TANDEM_INLINE constexpr OpDef broadcast_op =
 TANDEM_INLINE constexpr OpDef all_gather_op = distribute::impl::rows_row(
     "all_gather", "x, sizes", &distribute::impl::infer_all_gather, &distribute::impl::all_gather_kernel,
     &distribute::impl::all_gather_gradient, &distribute::impl::resolve_all_gather);
-TANDEM_INLINE constexpr OpDef reduce_scatter_op = distribute::impl::rows_row(
-    "reduce_scatter", "x, sizes", &distribute::impl::infer_reduce_scatter, &distribute::impl::reduce_scatter_kernel,
-    &distribute::impl::reduce_scatter_gradient, &distribute::impl::resolve_reduce_scatter);
+TANDEM_INLINE constexpr OpDef reduce_scatter_op = distribute::impl::scatter_row();
 TANDEM_INLINE constexpr OpDef all_to_all_op = distribute::impl::rows_row(
     "all_to_all", "x, splits, received", &distribute::impl::infer_all_to_all, &distribute::impl::all_to_all_kernel,
     &distribute::impl::all_to_all_gradient, &distribute::impl::resolve_all_to_all);
