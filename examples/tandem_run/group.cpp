@@ -104,7 +104,7 @@ void Group::fail(const Failure& failure, bool is_ours) {
       say("the other nodes cannot be told: " + e.message());
     }
   }
-  stop();
+  if (!outcome_.was_interrupted) stop();  // otherwise all have got the signal, and save what they have
 }
 
 void Group::stop() {

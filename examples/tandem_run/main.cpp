@@ -66,9 +66,10 @@ int launch(const Options& o) {
     if (signal && signal != SIGCHLD && signal != SIGUSR1) throw Interrupted{signal};
   });
   for (int attempt = 0;; ++attempt) {
-    const int port = nodes.meet(attempt);
+    const auto [met, port] = nodes.meet(attempt);
+    attempt = met;
     const launcher::Outcome outcome = launcher::Group(o, nodes, signals, attempt, port).run();
-    if (outcome.status == 0 || outcome.was_interrupted || attempt == o.max_restarts) {
+    if (outcome.status == 0 || outcome.was_interrupted || attempt >= o.max_restarts) {
       nodes.leave();
       return outcome.status;
     }

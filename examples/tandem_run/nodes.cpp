@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -100,23 +101,50 @@ void Nodes::wait(double seconds) {
 
 std::string Nodes::key(int attempt, const char* what) const { return fmt::format("launch/{}/{}", attempt, what); }
 
-int Nodes::meet(int attempt) {
-  if (!store_) return free_port();
+void Nodes::say_alive() { store_->set(fmt::format("launch/alive/{}", options_.node), host_name()); }
+
+// The attempt that the others are at: later than ours if this machine was started again.
+int Nodes::newest_attempt(int attempt) {
+  if (options_.node == 0) {
+    store_->set("launch/attempt", std::to_string(attempt));
+    return attempt;
+  }
+  const std::string text = store_->find("launch/attempt").value_or("0");
+  int newest = 0;
+  std::from_chars(text.data(), text.data() + text.size(), newest);
+  return std::max(attempt, newest);
+}
+
+Nodes::Meeting Nodes::meet(int attempt) {
+  if (!store_) return {attempt, free_port()};
   if (options_.node == 0) store_->set(key(attempt, "port"), std::to_string(free_port()));
-  store_->set(fmt::format("launch/alive/{}", options_.node), host_name());
-  store_->add(key(attempt, "arrived"), 1);
   const Clock::time_point begin = Clock::now();
+  int came_to = -1;  // the attempt at whose meeting we are
+  std::size_t arrived = 0;
   for (;; wait(0.05)) {
-    const std::string arrived = store_->find(key(attempt, "arrived")).value_or("0");
-    if (arrived == std::to_string(options_.nodes)) break;
+    say_alive();
+    attempt = newest_attempt(attempt);
+    const std::string folder = key(attempt, "arrived/"), own = folder + std::to_string(options_.node);
+    if (came_to != attempt) {
+      // One that came before us under our number is no more. If the others run with it, they have to start again.
+      if (store_->find(own) && store_->list(folder).size() == static_cast<std::size_t>(options_.nodes)) {
+        report(attempt, {1, fmt::format("node {} ({}) was started again", options_.node, host_name())});
+      } else {
+        store_->set(own, host_name());
+        came_to = attempt;
+      }
+    }
+    arrived = store_->list(folder).size();
+    if (came_to == attempt && arrived == static_cast<std::size_t>(options_.nodes)) break;
     if (seconds_since(begin) > options_.timeout)
       throw tandem::errors::UnavailableError(
           "tandem_run", fmt::format("{} of {} nodes have come within {} s", arrived, options_.nodes, options_.timeout));
   }
+  met_ = Clock::now();
   const std::string port = store_->get(key(attempt, "port"), options_.timeout);
   int number = 0;
   std::from_chars(port.data(), port.data() + port.size(), number);
-  return number;
+  return {attempt, number};
 }
 
 void Nodes::report(int attempt, const Failure& f) {
@@ -129,16 +157,16 @@ void Nodes::report_success(int attempt) {
 
 std::optional<Failure> Nodes::silent_node() {
   for (const TcpStore::Entry& e : store_->list("launch/alive/"))
-    if (e.age > silent_after)
-      return Failure{1,
-                     fmt::format("node {} ({}) has not been heard of for {:.0f} s", e.key.substr(13), e.value, e.age)};
+    if (const double silence = std::min(e.age, seconds_since(met_)); silence > silent_after)
+      return Failure{
+          1, fmt::format("node {} ({}) has not been heard of for {:.0f} s", e.key.substr(13), e.value, silence)};
   return {};
 }
 
 std::optional<Failure> Nodes::failure(int attempt) {
   if (!store_) return {};
   try {
-    store_->set(fmt::format("launch/alive/{}", options_.node), host_name());
+    say_alive();
     if (const std::optional<std::string> text = store_->find(key(attempt, "failed"))) {
       Failure f;
       const std::size_t space = text->find(' ');
@@ -146,7 +174,9 @@ std::optional<Failure> Nodes::failure(int attempt) {
       f.text = text->substr(space + 1);
       return f;
     }
-    return options_.node == 0 ? silent_node() : std::nullopt;
+    std::optional<Failure> silent;
+    if (options_.node == 0 && (silent = silent_node())) report(attempt, *silent);
+    return silent;
   } catch (const tandem::errors::UnavailableError& e) {
     return Failure{1, fmt::format("node 0 is gone: {}", e.message())};
   }

@@ -1,5 +1,6 @@
 // Nodes: the instances of tandem_run on several machines, which start, restart and end their processes together.
 #pragma once
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,10 +27,14 @@ class Nodes {
   Nodes(const Options& options, std::function<void()> check);
   ~Nodes();
 
-  /// Waits until all machines have come to this attempt.
-  ///   returns  the port of rank 0 that is the MASTER_PORT of the processes
-  ///   throws   errors::UnavailableError if one does not come within the timeout
-  int meet(int attempt);
+  struct Meeting {
+    int attempt = 0;
+    int port = 0;  ///< of rank 0: the MASTER_PORT of the processes
+  };
+  /// Waits until all machines have come to this attempt, or to a later one, which a tandem_run that was started again
+  /// finds the others at. If they run already, it makes them start again.
+  ///   throws  errors::UnavailableError if one does not come within the timeout
+  Meeting meet(int attempt);
   const tandem::distribute::Endpoint& store() const { return place_; }
 
   /// Tells the others.
@@ -47,6 +52,8 @@ class Nodes {
   std::string key(int attempt, const char* what) const;
   void find_place();
   void wait(double seconds);
+  void say_alive();
+  int newest_attempt(int attempt);
   std::optional<Failure> silent_node();
 
   const Options& options_;
@@ -54,6 +61,7 @@ class Nodes {
   std::unique_ptr<tandem::distribute::TcpStoreServer> server_ = {};
   std::optional<tandem::distribute::TcpStore> store_ = {};
   tandem::distribute::Endpoint place_ = {};
+  std::chrono::steady_clock::time_point met_ = {};
   std::string file_ = {};  // in the folder of the rendezvous, on node 0
 };
 

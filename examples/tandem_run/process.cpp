@@ -112,7 +112,7 @@ Process::Process(const Start& start) : rank_(start.rank) {
 
 Process::~Process() {
   send(SIGKILL);
-  if (!end_) ::waitpid(pid_, nullptr, 0);
+  ::waitpid(pid_, nullptr, 0);
   drop_streams();
 }
 
@@ -124,21 +124,24 @@ void Process::drop_streams() {
 void Process::send(int signal) const { ::kill(-pid_, signal); }
 
 bool Process::has_ended() {
-  int status = 0;
-  if (end_ || ::waitpid(pid_, &status, WNOHANG) != pid_) return false;
-  end_ = WIFSIGNALED(status) ? End{128 + WTERMSIG(status), true} : End{WEXITSTATUS(status), false};
+  siginfo_t info{};
+  if (end_ || ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != pid_)
+    return false;
+  end_ = info.si_code == CLD_EXITED ? End{info.si_status, false} : End{128 + info.si_status, true};
   return true;
 }
 
 bool Process::pass_output() {
   bool is_written = true;
   char chunk[1 << 16];
+  const int most = runs() ? 1 : 17;  // one, so that nobody's output keeps the others waiting; then all of a full pipe
   for (std::size_t i = streams_.size(); i-- > 0;) {
     Stream& s = streams_[i];
     ssize_t n = 0;
-    while ((n = ::read(s.from, chunk, sizeof chunk)) > 0)
-      is_written = s.to.add({chunk, static_cast<std::size_t>(n)}) && is_written;
-    if (n < 0 && (errno == EAGAIN || errno == EINTR) && runs()) continue;
+    for (int left = most; left > 0 && is_written && (n = ::read(s.from, chunk, sizeof chunk)) > 0; --left)
+      is_written = s.to.add({chunk, static_cast<std::size_t>(n)});
+    if (!is_written) return false;
+    if (runs() && (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))) continue;
     is_written = s.to.finish() && is_written;
     ::close(s.from);
     streams_.erase(streams_.begin() + static_cast<std::ptrdiff_t>(i));

@@ -33,7 +33,8 @@ struct Start {
 
 class Process {
  public:
-  /// Starts the command. If tandem_run dies, even of SIGKILL, the kernel kills the process.
+  /// Starts the command. If tandem_run dies, even of SIGKILL, the kernel kills the process, though not those that it
+  /// has started.
   ///   throws  std::runtime_error if it cannot be started
   explicit Process(const Start& start);
   Process(const Process&) = delete;
@@ -48,10 +49,12 @@ class Process {
   std::string name() const;
   /// Sends a signal to the process and to those that it has started.
   void send(int signal) const;
-  /// Takes note of its end, if it has ended.
+  /// Takes note of its end, if it has ended. It stays a zombie until this object is destroyed, so that its number, by
+  /// which send() reaches what it has started, is not given to another process.
   ///   returns  whether it has, since the last call
   bool has_ended();
-  /// Passes on what it has written, without waiting; false if our output cannot be written.
+  /// Passes on a piece of what it has written, without waiting, and what is left when it has ended; false if our output
+  /// cannot be written.
   bool pass_output();
   /// The descriptors to wait for.
   std::vector<int> outputs() const;

@@ -10,7 +10,9 @@ namespace launcher {
 Signals::Signals() {
   sigset_t held;
   sigemptyset(&held);
-  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1}) sigaddset(&held, signal);
+  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGUSR1}) sigaddset(&held, signal);
+  struct sigaction hangup {};
+  if (::sigaction(SIGHUP, nullptr, &hangup) != 0 || hangup.sa_handler != SIG_IGN) sigaddset(&held, SIGHUP);
   ::sigprocmask(SIG_BLOCK, &held, &before_);
   for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1}) sigdelset(&before_, signal);
   ::signal(SIGPIPE, SIG_IGN);

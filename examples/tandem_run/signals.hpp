@@ -5,7 +5,7 @@
 namespace launcher {
 
 /// Holds back SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGUSR1, which take() returns, from the thread that makes it and
-/// from those that this thread starts. SIGPIPE is ignored.
+/// from those that this thread starts; SIGHUP not if it is ignored, as by nohup. SIGPIPE is ignored.
 class Signals {
  public:
   ///   throws  std::runtime_error if no descriptor is left

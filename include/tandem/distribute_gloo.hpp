@@ -1,4 +1,4 @@
-// The backend "gloo" of Communicator::world(): ranks that tandem_run, torchrun or a script has started, over TCP. The
+// The backend "gloo" of Communicator::world(): ranks that tandem_run or a script has started, over TCP. The
 // component tandem::distribute_gloo. To include this header is enough to have it.
 #pragma once
 #include "tandem/distribute.hpp"

@@ -47,9 +47,10 @@ def check_collectives(arguments):
     runs = []
     for ranks in (1, 2, 4):
         if arguments.gloo:
-            runs.append((f"gloo, {ranks}", [arguments.gloo, "-n", str(ranks), "--", arguments.program, "collectives"], {}))
+            command = [arguments.gloo, "-n", str(ranks), "--", arguments.program, "collectives", "gloo"]
+            runs.append((f"gloo, {ranks}", command, {}))
         if arguments.mpi:
-            command = mpirun(arguments.mpi, ranks, arguments.program, "collectives")
+            command = mpirun(arguments.mpi, ranks, arguments.program, "collectives", "mpi")
             runs.append((f"mpi, {ranks}", command, {}))
             if ranks == 2:
                 runs.append((f"mpi, {ranks}, one thread", command, {"TANDEM_MPI_FUNNELED": "1"}))
@@ -57,15 +58,34 @@ def check_collectives(arguments):
         ranks = int(re.search(r"\d+", name)[0])
         run = subprocess.run(command, env=environment(**more), capture_output=True, text=True, timeout=200)
         passed = len(re.findall(r"rank \d+: all passed", run.stdout))
-        threads = run.stdout.count(", 1 threads")  # as TANDEM_NUM_THREADS says
-        if run.returncode or passed != ranks or threads != ranks:
-            yield f"{name} ranks: status {run.returncode}, {passed} passed:\n{run.stdout[-3000:]}{run.stderr[-3000:]}"
+        connected = len(re.findall(rf"rank \d+: process \d+, {name[:name.index(',')]}, 1 threads", run.stdout))
+        if run.returncode or passed != ranks or connected != ranks:  # threads as TANDEM_NUM_THREADS says
+            yield (f"{name} ranks: status {run.returncode}, {passed} passed, {connected} with this backend:\n"
+                   f"{run.stdout[-3000:]}{run.stderr[-3000:]}")
+    if arguments.gloo:  # two programs in a script of each rank meet apart
+        train = f"{arguments.program} train 30 3"
+        run = subprocess.run([arguments.gloo, "-n", "2", "--", "sh", "-c", f"{train} && {train}"], env=environment(),
+                             capture_output=True, text=True, timeout=100)
+        if run.returncode or run.stdout.count("all passed") != 4:
+            yield f"gloo: one program after the other: status {run.returncode}:\n{run.stdout}{run.stderr}"
+        alone = environment(RANK="0", WORLD_SIZE="2", LOCAL_RANK="0", LOCAL_WORLD_SIZE="2", MASTER_ADDR="127.0.0.1",
+                            MASTER_PORT=str(free_port()))
+        run = subprocess.run([arguments.program, "alone", "1"], env=alone, capture_output=True, text=True, timeout=100)
+        took = re.search(r"alone: ([\d.]+) s, ([\d.]+) s", run.stdout)
+        if not took or float(took[1]) < 0.5 or float(took[2]) > 0.5:
+            yield f"gloo: a rank that does not come: status {run.returncode}:\n{run.stdout}{run.stderr}"
     if arguments.mpi:  # a rank that ends with a status ends the others, long before their timeout
         begin = time.monotonic()
         run = subprocess.run(mpirun(arguments.mpi, 2, arguments.program, "end", "5"), env=environment(),
                              capture_output=True, text=True, timeout=100)
         if run.returncode == 0 or time.monotonic() - begin > 30:
             yield f"mpi: a rank that ends with 5: status {run.returncode} after {time.monotonic() - begin:.1f} s"
+        begin = time.monotonic()  # the others do not wait at exit() for one that is dead
+        command = mpirun(arguments.mpi, 2, arguments.program, "vanish")
+        command.insert(1, "--enable-recovery")
+        subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=100)
+        if time.monotonic() - begin > 30:
+            yield f"mpi: the end without a rank that was killed takes {time.monotonic() - begin:.1f} s"
 
 
 class Ranks:

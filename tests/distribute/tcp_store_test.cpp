@@ -2,12 +2,15 @@
 #include "tandem/distribute/tcp_store.hpp"
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -103,6 +106,40 @@ TEST_CASE("TcpStore: a key that is tied to a connection is lost with it") {
   CHECK(a.set("other/0", "a") == 0);
   CHECK(a.set("alive/1", "again") == 0);
   CHECK_FALSE(a.list("alive/1")[0].is_lost);
+}
+
+TEST_CASE("TcpStore: a key belongs to the connection that has tied it last") {
+  const TcpStoreServer server("127.0.0.1");
+  TcpStore a(place(server), 5), c(place(server), 5);
+  {
+    TcpStore b(place(server), 5);
+    b.set("alive/1", "b"), b.tie("alive/1"), b.set("alive/2", "b"), b.tie("alive/2");
+    c.set("alive/1", "c"), c.tie("alive/1");
+  }
+  CHECK(becomes([&] { return a.list("alive/2")[0].is_lost; }));
+  CHECK_FALSE(a.list("alive/1")[0].is_lost);
+}
+
+TEST_CASE("TcpStore: a host that is unknown is looked for until the timeout") {
+  const double begin = now();
+  const std::string error = testing::error_of<errors::UnavailableError>([] {
+    TcpStore({"no.such.host.invalid", 80}, 0.3);
+  });
+  CHECK(error.find("cannot find the host 'no.such.host.invalid'") != std::string::npos);
+  CHECK(now() - begin > 0.1);
+}
+
+TEST_CASE("TcpStoreServer: all addresses are those of both versions") {
+  const TcpStoreServer server;
+  TcpStore a({"127.0.0.1", server.port()}, 5);
+  a.set("x", "1");
+  CHECK(a.find("x") == "1");
+  const int fd = ::socket(AF_INET6, SOCK_STREAM, 0);
+  const bool has_v6 = fd >= 0 && std::ifstream("/proc/net/if_inet6").peek() != EOF;
+  ::close(fd);
+  if (!has_v6) return;
+  TcpStore b({"::1", server.port()}, 5);
+  CHECK(b.find("x") == "1");
 }
 
 TEST_CASE("TcpStore: a server that goes") {
@@ -237,6 +274,64 @@ TEST_CASE("Liveness: a process that is stopped is silent") {
   stopped.set("alive/2", "8 0 works node2");
   CHECK(becomes([&] { return has(a.missing(), "rank 2 (node node2) was last seen at step 8, "); }));
   CHECK_FALSE(has(a.missing(), "rank 1"));
+}
+
+// Passes bytes between clients and a server; stalls, for the connections that there are, when told to.
+class Relay {
+ public:
+  explicit Relay(int port) : port_(port), thread_([this] { run(); }) {}
+  ~Relay() {
+    ends_ = true;
+    thread_.join();
+    for (const auto& [from, to] : pairs_) ::close(from), ::close(to);
+  }
+  Endpoint where() const { return listener_.where; }
+  void stall() { stalls_ = true; }
+
+ private:
+  void run() {
+    while (!ends_) {
+      if (stalls_.exchange(false)) stalled_ = pairs_.size();
+      pollfd p{listener_.fd, POLLIN, 0};
+      if (::poll(&p, 1, 1) > 0) {
+        const int to = ::socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in a{};
+        a.sin_family = AF_INET, a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        a.sin_port = htons(static_cast<std::uint16_t>(port_));
+        const bool is_connected = ::connect(to, reinterpret_cast<sockaddr*>(&a), sizeof a) == 0;
+        pairs_.emplace_back(::accept(listener_.fd, nullptr, nullptr), is_connected ? to : -1);
+      }
+      for (std::size_t i = stalled_; i < pairs_.size(); ++i)
+        pass(pairs_[i].first, pairs_[i].second), pass(pairs_[i].second, pairs_[i].first);
+    }
+  }
+  static void pass(int from, int to) {
+    char bytes[4096];
+    const ssize_t n = ::recv(from, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (n > 0) ::send(to, bytes, static_cast<std::size_t>(n), MSG_NOSIGNAL);
+  }
+
+  Silent listener_{};
+  int port_;
+  std::vector<std::pair<int, int>> pairs_{};
+  std::size_t stalled_ = 0;
+  std::atomic<bool> ends_{false}, stalls_{false};
+  std::thread thread_;
+};
+
+TEST_CASE("Liveness: a heartbeat without an answer is sent by another connection") {
+  const TcpStoreServer server("127.0.0.1");
+  Relay relay(server.port());
+  LivenessOptions o = member(server, 0, 1.2);
+  o.store = relay.where();
+  Liveness a(o), b(member(server, 1, 1.2));
+  relay.stall();
+  TcpStore looks(place(server), 5);
+  const auto age = [&] { return looks.list("alive/0")[0].age; };
+  CHECK(becomes([&] { return age() > 0.3; }));
+  CHECK(becomes([&] { return age() < 0.1; }));
+  CHECK(a.lost() == 0);
+  CHECK(b.lost() == 0);
 }
 
 TEST_CASE("Liveness: the store goes") {

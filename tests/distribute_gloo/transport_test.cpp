@@ -117,6 +117,56 @@ TEST_CASE("GlooTransport: a rank that does not come") {
   CHECK(named);
 }
 
+TEST_CASE("GlooTransport: abort() ends what runs, and its buffers are not written afterwards") {
+  std::atomic<int> aborted{0};
+  CHECK(run(3, 20, [&](Transport& t) -> std::string {
+          std::vector<float> values(100'000, 1), part(100'000, 1);
+          std::vector<i64> each(3, 100'000);
+          std::string problem;
+          if (t.rank() != 1) {
+            const auto p = t.start(sum(values));
+            each.assign(3, 33'333);
+            Collective scatter = sum(part);
+            scatter.kind = Collective::reduce_scatter, scatter.count = 99'999, scatter.receive = each;
+            const auto q = t.start(scatter);
+            if (p->wait(0.2)) problem = "it came";
+            const double begin = now();
+            t.abort();
+            if (now() - begin > 2) problem = "abort() waits for the time limit";
+            std::fill(values.begin(), values.end(), 7.f);
+            std::fill(part.begin(), part.end(), 7.f);
+            each.clear();
+          }
+          for (++aborted; aborted < 3;) pause();
+          if (t.rank() == 1) {  // what it sends now must not arrive
+            if (testing::error_of<errors::UnavailableError>([&] { t.start(sum(values))->wait(20); }) == "no error")
+              problem = "the group lives";
+            return problem;
+          }
+          for (int i = 0; i < 20; ++i) pause();
+          const auto is_7 = [](float x) { return x == 7; };
+          if (!std::all_of(values.begin(), values.end(), is_7) || !std::all_of(part.begin(), part.end(), is_7))
+            problem += "; a buffer was written";
+          return problem;
+        }) == "");
+}
+
+TEST_CASE("GlooTransport: split() that runs into the time limit leaves nobody who writes to its buffers") {
+  std::atomic<int> raised{0};
+  CHECK(run(2, 1, [&](Transport& t) -> std::string {
+          std::string problem;
+          if (t.rank() == 0) {
+            const std::string error = testing::error_of<errors::UnavailableError>([&] { t.split(0, 0); });
+            if (error.find("not all ranks have called it") == std::string::npos) problem = error;
+            if (testing::error_of<errors::UnavailableError>([&] { t.start({})->wait(1); }).find("aborted") ==
+                std::string::npos)
+              problem += "; the group lives";
+          }
+          for (++raised; raised < 2;) pause();
+          return problem;
+        }) == "");
+}
+
 TEST_CASE("GlooTransport: a rank that goes ends the operations of the others") {
   std::atomic<int> raised{0};
   CHECK(run(3, 20, [&](Transport& t) -> std::string {

@@ -51,6 +51,14 @@ SLURM_PROCID=3 OMPI_COMM_WORLD_RANK=2 ends 0 -n 2 -- sh -c 'test -z "${SLURM_PRO
 # Lines of two processes do not mix, however they are written.
 ends 0 -n 2 -- sh -c 'for i in $(seq 300); do printf "a%s" $RANK; printf "b%s\n" $RANK; done'
 [ "$(grep -c '^\[0\] a0b0$' "$folder/out")" = 300 ] && [ "$(grep -c '^\[1\] a1b1$' "$folder/out")" = 300 ] || fail 'lines mix'
+# Who writes without an end keeps nothing else waiting, and ends with those that read.
+timeout 20 "$program" -n 1 -- yes 2>"$folder/err" | head -1 >"$folder/out"
+has '^\[0\] y$'
+timeout 20 "$program" -n 1 -- true || fail 'an end'
+timeout 20 "$program" -n 2 -- sh -c 'test $RANK = 0 || { sleep 0.3; exit 9; }; exec yes' >"$folder/much" 2>"$folder/out"
+[ $? = 9 ] || fail 'the end of rank 1 beside much output'
+ends 0 -n 1 -- sh -c 'head -c 3000000 /dev/zero | tr "\0" "\n"; echo last'
+has '^\[0\] last$'
 
 # Deaths.
 ends 7 -n 3 -- sh -c 'test $RANK != 1 || exit 7; exec sleep 1000'
@@ -63,6 +71,7 @@ ends 4 -n 2 --grace 0.5 -- sh -c 'trap "" TERM; test $RANK != 0 || { sleep 0.5; 
 has 'rank 1 (process [0-9]*) has not ended in time; killing it'
 # Those that a process has started end with it.
 ends 3 -n 2 -- sh -c "sleep 1000 & echo \$! >>$folder/started; test \$RANK != 0 || { sleep 0.3; exit 3; }; wait"
+[ "$(wc -l <"$folder/started")" = 2 ] || fail 'not two were started'
 for pid in $(cat "$folder/started"); do within 5 sh -c "! kill -0 $pid" || fail "process $pid is left"; done
 
 # Restarts.
@@ -76,18 +85,32 @@ has_not 'restart 2'
 
 # Signals.
 "$program" -n 2 --max-restarts 3 -- sh -c "touch $folder/up\$RANK; exec sleep 1000" >"$folder/out" 2>&1 &
-within 10 test -e "$folder/up1" && kill -INT $!
+within 10 test -e "$folder/up0" -a -e "$folder/up1" && kill -INT $!
 wait $!
 [ $? = 130 ] || fail 'SIGINT'
 has_not restart
+# After SIGINT a rank that ends does not end the others: they save first. A second file says that the trap is set.
+rm -f "$folder"/up*
+"$program" -n 2 --grace 10 -- sh -c "trap 'test \$RANK = 0 || sleep 1; echo saved \$RANK; exit 1' INT; trap 'exit 2' TERM
+  touch $folder/up\$RANK; while :; do sleep 0.1; done" >"$folder/out" 2>&1 &
+within 10 test -e "$folder/up0" -a -e "$folder/up1" && kill -INT $!
+wait $! && fail 'SIGINT and a status'
+has '^\[0\] saved 0$'
+has '^\[1\] saved 1$'
+# SIGHUP, which nohup ignores.
+rm -f "$folder"/up*
+nohup "$program" -n 1 -- sh -c "touch $folder/up\$RANK; sleep 1; echo ended" >"$folder/out" 2>&1 &
+within 10 test -e "$folder/up0" && kill -HUP $!
+wait $! || fail nohup
+has '^\[0\] ended$'
 rm -f "$folder"/up*
 "$program" -n 2 -- sh -c "trap 'echo saved \$RANK; exit 0' USR1; touch $folder/up\$RANK; while :; do sleep 0.1; done" >"$folder/out" 2>&1 &
-within 10 test -e "$folder/up1" && kill -USR1 $!
+within 10 test -e "$folder/up0" -a -e "$folder/up1" && kill -USR1 $!
 wait $! || fail 'SIGUSR1'
 has '^\[1\] saved 1$'
 rm -f "$folder"/up*
 "$program" -n 2 -- sh -c "echo \$\$ >$folder/up\$RANK; exec sleep 1000" >"$folder/out" 2>&1 &
-within 10 test -s "$folder/up1" && kill -KILL $!
+within 10 test -s "$folder/up0" -a -s "$folder/up1" && kill -KILL $!
 wait $! 2>/dev/null
 for rank in 0 1; do within 5 sh -c "! kill -0 $(cat "$folder/up$rank")" || fail "an orphan, rank $rank"; done
 
@@ -106,6 +129,26 @@ for meeting in "127.0.0.1:$(free_port)" "$folder"; do
   [ "$(sed -n 's/.* at \(.*\), attempt 1$/\1/p' "$folder/out" | sort -u | wc -l)" = 1 ] || fail 'not one master'
   has 'rank 3 (process [0-9]*) ended with status 6 on node 1; stopping the others'
 done
+# A node whose tandem_run was killed and is started again joins the others, who start again with it.
+rm -f "$folder"/up*
+meeting=127.0.0.1:$(free_port)
+node() {
+  exec "$program" -n 1 --nnodes 2 --node-rank $1 --rendezvous "$meeting" --max-restarts 1 -- sh -c \
+    "echo attempt \$TANDEM_RESTART_COUNT; touch $folder/up\$RANK; test \$TANDEM_RESTART_COUNT = 1 || exec sleep 1000"
+}
+node 0 >"$folder/out0" 2>&1 &
+node0=$!
+node 1 >"$folder/out1" 2>&1 &
+node1=$!
+within 10 test -e "$folder/up0" -a -e "$folder/up1" && kill -KILL $node1
+wait $node1 2>/dev/null
+node 1 >"$folder/out1" 2>&1 &
+wait $! || { cp "$folder/out1" "$folder/out"; fail 'a node that was started again'; }
+wait $node0 || { cp "$folder/out0" "$folder/out"; fail 'the other node'; }
+cp "$folder/out1" "$folder/out"
+has '^\[1\] attempt 1$'
+cp "$folder/out0" "$folder/out"
+has 'node 1 (.*) was started again; stopping the others'
 # A node that never comes, and one that dies.
 ends 1 -n 1 --nnodes 2 --node-rank 0 --rendezvous "127.0.0.1:$(free_port)" --timeout 0.5 -- true
 has '1 of 2 nodes have come within 0.5 s'

@@ -23,7 +23,7 @@ enum class Backend : std::uint8_t {
 
 struct WorldOptions {
   Backend backend = Backend::automatic;
-  double timeout = 300;  ///< seconds that any operation may take, waiting for late ranks included
+  double timeout = 300;  ///< seconds that any operation may take, waiting for late ranks included; at most a year
 };
 
 /// A collective operation of a Communicator that was begun and may still run.
@@ -62,8 +62,8 @@ class TANDEM_API Communicator {
   /// All processes that a launcher has started; without a launcher, this process alone. The first call connects them,
   /// later ones return the same group.
   ///   throws  errors::FailedPreconditionError if the backend is not part of this program, or a later call asks for
-  ///           another one; errors::UnavailableError if the others cannot be reached within the timeout;
-  ///           errors::InvalidArgumentError as launch_info(), and for a timeout that is not positive
+  ///           another one; errors::UnavailableError if the others cannot be reached within the timeout, also in all
+  ///           later calls; errors::InvalidArgumentError as launch_info(), and for a timeout that is not positive
   static Communicator world(const WorldOptions& options = {});
   /// A group over a transport of one's own, by the name that ops find it by on this thread.
   ///   local_rank, local_size  counted on its node by node(); the transport is asked for all nodes

@@ -25,6 +25,7 @@ TANDEM_API std::unique_ptr<Transport> make_world(const WorldOptions& o);  // lau
 struct Registry {
   std::mutex mutex;
   std::map<std::string, Communicator> groups;
+  std::string failure;  // why there is no world: not tried again, as other ranks may still wait in the first try
 };
 inline constinit thread_local Registry* simulated = nullptr;  // of the simulated rank whose thread this is
 inline constinit std::atomic<Registry*> of_process{nullptr};  // never destroyed: threads use it while the process exits
@@ -190,9 +191,17 @@ TANDEM_INLINE Communicator Communicator::world(const WorldOptions& o) {
       return found->second;
     }
   }
-  Communicator c("world", impl::make_world(o), o.timeout);
-  c.state().backend = o.backend;
-  return c;
+  if (!r.failure.empty()) errors::raise<errors::UnavailableError>("Communicator::world", r.failure);
+  try {
+    WorldOptions used = o;
+    used.timeout = std::min(o.timeout, 3.2e7);  // a year: moments are counted in nanoseconds
+    Communicator c("world", impl::make_world(used), used.timeout);
+    c.state().backend = o.backend;
+    return c;
+  } catch (const errors::UnavailableError& e) {
+    r.failure = "the processes could not be connected before: " + e.message();
+    throw;
+  }
 }
 
 TANDEM_INLINE int Communicator::rank() const { return state().transport->rank(); }

@@ -30,7 +30,7 @@ TANDEM_INLINE std::optional<int> number_from(const char* variable) {
 struct Launcher {
   const char *name, *rank, *size, *local_rank, *local_size;
 };
-// The innermost first: srun may start torchrun. Of Slurm those that a step has, and not a batch script.
+// The innermost first: srun may start tandem_run. Of Slurm those that a step has, and not a batch script.
 inline constexpr Launcher launchers[] = {
     {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
      "OMPI_COMM_WORLD_LOCAL_SIZE"},

@@ -37,10 +37,10 @@ class TANDEM_API Liveness {
   void report_step(i64 step);
   void report_begun(i64 operations);
   /// How many ranks have ended without leaving the group, as of the last heartbeat; the process that keeps the store is
-  /// one if it cannot be reached. Cheap: a load.
+  /// one if nobody listens there any more, or if it has not answered for as long as the group's timeout. Cheap: a load.
   int lost() const;
   /// What is known of ranks that are lost or silent, or behind this one although it waits long enough to be sure; empty
-  /// if nothing is. Takes at most half a second.
+  /// if nothing is. Takes at most three seconds, or half of one if the store has not answered heartbeats lately.
   ///   ranks  of which; empty: of all
   std::string missing(Span<const int> ranks = {}) const;
   /// missing(), asked again until it says something, at most so many seconds: a connection may break before the store

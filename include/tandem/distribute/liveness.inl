@@ -75,7 +75,7 @@ struct Liveness::State {
         key(o.folder + std::to_string(o.rank)),
         store(o.store, std::min(o.timeout, 15.)),
         questions(o.store, std::min(o.timeout, 15.)) {
-    store.set_timeout(std::max(std::min(10., o.timeout), period));
+    store.set_timeout(patience());
     questions.set_timeout(0.5);
     beat("works");
     store.tie(key);
@@ -94,13 +94,40 @@ struct Liveness::State {
       lock.unlock();
       try {
         beat(has_failed ? "failed" : "works");
-      } catch (const errors::UnavailableError&) {
-        lost.store(1, std::memory_order_relaxed);
-        return;
+      } catch (const std::exception&) {
+        if (!reconnect()) {
+          lost.store(1, std::memory_order_relaxed);
+          return;
+        }
       }
       lock.lock();
     }
   }
+  // After a heartbeat without an answer. Returns false if nobody listens any more, the group's timeout has passed since
+  // the last answer, or the process ends.
+  bool reconnect() {
+    for (;;) {
+      const auto tried = distribute::detail::try_connect(options.store.host, options.store.port,
+                                                         distribute::detail::moment_after(period));
+      if (tried.was_refused || distribute::detail::seconds_since(last_answer.load()) > options.timeout) return false;
+      try {
+        TcpStore again(options.store, period);
+        again.set_timeout(patience());
+        const i64 n = again.set(key, line(has_failed ? "failed" : "works"));
+        again.tie(key);
+        store = std::move(again);  // the old connection ends after the key is tied to the new one
+        lost.store(static_cast<int>(n), std::memory_order_relaxed);
+        last_answer.store(tandem::detail::nanoseconds_now(), std::memory_order_relaxed);
+        return true;
+      } catch (const std::exception&) {
+        // Not yet.
+      }
+      std::unique_lock lock(mutex);
+      if (ended.wait_for(lock, std::chrono::duration<double>(period), [this] { return ends; })) return false;
+    }
+  }
+  // Seconds until a heartbeat without an answer is tried by another connection.
+  double patience() const { return std::clamp(options.timeout / 4, period, 10.); }
   // What is worth saying about one rank; empty if it is well.
   std::string about(int rank, const TcpStore::Entry& e) const {
     const std::optional<liveness::Sign> s = liveness::parse(e.value);
@@ -117,12 +144,19 @@ struct Liveness::State {
     if (distribute::detail::seconds_since(begun_at.load()) < 1.5 * period || s->begun >= own || rank == options.rank)
       return {};
     return who + " is alive" + at + ", but has begun " + std::to_string(s->begun) +
-           " operations of the group, and rank " + std::to_string(options.rank) + " " + std::to_string(own);
+           " operations of its groups, and rank " + std::to_string(options.rank) + " " + std::to_string(own);
+  }
+  double silence() const { return distribute::detail::seconds_since(last_answer.load()); }
+  bool is_store_silent() const { return silence() > 2.5 * period; }
+  // One question without an answer does not say so.
+  bool is_store_gone() const {
+    if (is_store_silent() || lost.load() > 0) return true;
+    const i64 moment = distribute::detail::moment_after(0.5);
+    return distribute::detail::try_connect(options.store.host, options.store.port, moment).was_refused;
   }
   std::string store_is_silent() const {
-    const double silence = distribute::detail::seconds_since(last_answer.load());
     return std::string(options.keeper) + ", which keeps the heartbeats, was last seen " +
-           liveness::seconds_text(silence) + " ago";
+           liveness::seconds_text(silence()) + " ago";
   }
 };
 
@@ -156,8 +190,9 @@ TANDEM_INLINE void Liveness::report_begun(i64 n) {
 TANDEM_INLINE void Liveness::give_up() {
   state_->has_failed.store(true);
   try {
+    state_->questions.set_timeout(0.5);
     state_->questions.set(state_->key, state_->line("failed"));
-  } catch (const errors::UnavailableError&) {
+  } catch (const std::exception&) {
     // The store has gone before: there is nobody to tell.
   }
 }
@@ -166,9 +201,10 @@ TANDEM_INLINE int Liveness::lost() const { return state_->lost.load(std::memory_
 TANDEM_INLINE std::string Liveness::missing(Span<const int> ranks) const {
   std::vector<TcpStore::Entry> entries;
   try {
+    state_->questions.set_timeout(state_->is_store_silent() ? 0.5 : 3);
     entries = state_->questions.list(state_->options.folder);
   } catch (const errors::UnavailableError&) {
-    return state_->store_is_silent();
+    return state_->is_store_gone() ? state_->store_is_silent() : std::string();
   }
   constexpr int most = 8;
   std::string text;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -91,20 +92,23 @@ inline bool receive_all(const Socket& s, char* to, std::size_t size, i64 moment)
 /// The addresses of a host, freed at the end of the scope.
 class Addresses {
  public:
-  ///   throws  errors::UnavailableError in the name of `op` if the name is unknown
-  Addresses(const char* op, const std::string& host, int port, int flags) {
+  Addresses(const std::string& host, int port, int flags) {
     addrinfo hints{};
     hints.ai_family = AF_UNSPEC, hints.ai_socktype = SOCK_STREAM, hints.ai_flags = flags | AI_NUMERICSERV;
     const char* const name = host.empty() ? nullptr : host.c_str();
     if (const int e = ::getaddrinfo(name, std::to_string(port).c_str(), &hints, &first_); e != 0)
-      errors::raise<errors::UnavailableError>(op, "cannot find the host '" + host + "': " + ::gai_strerror(e));
+      error_ = "cannot find the host '" + host + "': " + ::gai_strerror(e);
   }
   Addresses(const Addresses&) = delete;
   Addresses& operator=(const Addresses&) = delete;
-  ~Addresses() { ::freeaddrinfo(first_); }
-  const addrinfo* first() const { return first_; }
+  ~Addresses() {
+    if (first_) ::freeaddrinfo(first_);
+  }
+  const addrinfo* first() const { return first_; }  // null if there are none
+  const std::string& error() const { return error_; }
 
  private:
+  std::string error_{};
   addrinfo* first_ = nullptr;
 };
 
@@ -116,10 +120,26 @@ inline void set_option(const Socket& s, int level, int option) {
   ::setsockopt(s.get(), level, option, &on, sizeof on);
 }
 
+/// Listens at all addresses of both versions; not open if that cannot be.
+inline Socket listen_at_all(int port) {
+  Socket s(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_in6 a{};
+  a.sin6_family = AF_INET6, a.sin6_addr = in6addr_any, a.sin6_port = htons(static_cast<std::uint16_t>(port));
+  const int off = 0;
+  if (!s.is_open() || ::setsockopt(s.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0) return Socket();
+  set_option(s, SOL_SOCKET, SO_REUSEADDR);
+  const bool listens =
+      ::bind(s.get(), reinterpret_cast<sockaddr*>(&a), sizeof a) == 0 && ::listen(s.get(), SOMAXCONN) == 0;
+  return listens ? std::move(s) : Socket();
+}
+
 /// Listens at an address of this machine (empty: all of them); port 0 is one that is free.
 ///   throws  errors::UnavailableError in the name of `op` if the port is in use
 inline Socket listen_at(const char* op, const std::string& address, int port) {
-  const Addresses found(op, address, port, AI_PASSIVE);
+  if (address.empty())
+    if (Socket s = listen_at_all(port); s.is_open()) return s;
+  const Addresses found(address, port, AI_PASSIVE);
+  if (!found.first()) errors::raise<errors::UnavailableError>(op, found.error());
   int error = 0;
   for (const addrinfo* a = found.first(); a; a = a->ai_next) {
     Socket s = open_socket(*a);
@@ -155,28 +175,59 @@ inline std::string own_address(const Socket& s) {
   return text;
 }
 
-/// Tries once to connect to each address of the host.
-///   returns  a socket that is not open where nobody answers by `moment`; errno says why
-inline Socket try_connect(const char* op, const std::string& host, int port, i64 moment) {
-  const Addresses found(op, host, port, 0);
+/// The address by which this machine reaches others outside of its network; empty if there is none. Nothing is sent.
+inline std::string outward_address() {
+  const Socket s(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in a{};
+  a.sin_family = AF_INET, a.sin_port = htons(9), a.sin_addr.s_addr = htonl(0xc0000201u);  // 192.0.2.1, of examples
+  if (!s.is_open() || ::connect(s.get(), reinterpret_cast<sockaddr*>(&a), sizeof a) != 0) return {};
+  return own_address(s);
+}
+
+/// Whether a socket is connected to itself: a free port of this machine may be that of its own end.
+inline bool is_own_peer(const Socket& s) {
+  sockaddr_storage own{}, peer{};
+  socklen_t own_size = sizeof own, peer_size = sizeof peer;
+  return ::getsockname(s.get(), reinterpret_cast<sockaddr*>(&own), &own_size) == 0 &&
+         ::getpeername(s.get(), reinterpret_cast<sockaddr*>(&peer), &peer_size) == 0 && own_size == peer_size &&
+         std::memcmp(&own, &peer, own_size) == 0;
+}
+
+/// What has come of an attempt to connect: a socket, or why there is none.
+struct Attempt {
+  Socket socket{};
+  std::string error{};
+  bool was_refused = false;  ///< by all addresses: their machines answer, but nobody listens
+};
+/// Tries once to connect to each address of the host, for at most three seconds each, until `moment`.
+inline Attempt try_connect(const std::string& host, int port, i64 moment) {
+  const Addresses found(host, port, 0);
+  if (!found.first()) return {.error = found.error()};
   int error = ECONNREFUSED;
-  for (const addrinfo* a = found.first(); a; a = a->ai_next) {
+  bool was_refused = true;
+  for (const addrinfo* a = found.first(); a; a = a->ai_next, was_refused = was_refused && error == ECONNREFUSED) {
     Socket s = open_socket(*a);
-    if (!s.is_open()) continue;
+    if (!s.is_open()) {
+      error = errno;
+      continue;
+    }
     if (::connect(s.get(), a->ai_addr, a->ai_addrlen) != 0) {
       if (error = errno; error != EINPROGRESS) continue;
       socklen_t size = sizeof error;
-      if (!wait_for(s.get(), POLLOUT, moment)) {
+      if (!wait_for(s.get(), POLLOUT, std::min(moment, moment_after(3)))) {
         error = ETIMEDOUT;
         continue;
       }
       if (::getsockopt(s.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0) continue;
     }
+    if (is_own_peer(s)) {
+      error = ECONNREFUSED;
+      continue;
+    }
     set_option(s, IPPROTO_TCP, TCP_NODELAY);
-    return s;
+    return {.socket = std::move(s)};
   }
-  errno = error;
-  return Socket();
+  return {.error = std::strerror(error), .was_refused = was_refused};
 }
 
 }  // namespace TANDEM_NS::distribute::detail

@@ -30,6 +30,7 @@ class TANDEM_API TcpStoreServer {
  public:
   ///   address  where it listens: "127.0.0.1"; empty: at all addresses of the machine
   ///   port     0: one that is free
+  /// It raises the process's limit of open files to the highest one allowed (RLIMIT_NOFILE).
   ///   throws   errors::UnavailableError if the port is in use
   explicit TcpStoreServer(const std::string& address = {}, int port = 0);
   TcpStoreServer(const TcpStoreServer&) = delete;
@@ -44,7 +45,7 @@ class TANDEM_API TcpStoreServer {
 };
 
 /// A connection to a TcpStoreServer. Threads may use it at the same time. Each call raises errors::UnavailableError if
-/// the server does not answer within the timeout; from then on the connection is closed, and all calls raise.
+/// the server does not answer within the timeout; from then on all calls raise.
 class TANDEM_API TcpStore {
  public:
   /// An entry of the table.
@@ -76,11 +77,12 @@ class TANDEM_API TcpStore {
   i64 add(std::string_view key, i64 number);
   /// All entries whose keys begin so, sorted by key.
   std::vector<Entry> list(std::string_view prefix);
-  /// Ties the key to this connection: once it ends, list() says so to the others. untie() before an orderly end.
+  /// Ties the key to this connection, and to no other any more: once it ends, list() says so to the others. untie()
+  /// before an orderly end.
   void tie(std::string_view key);
   void untie(std::string_view key);
   const Endpoint& server() const;
-  /// Changes the timeout, of a store that no other thread uses yet.
+  /// Changes the timeout of later calls.
   void set_timeout(double seconds);
 
  private:

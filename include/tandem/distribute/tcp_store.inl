@@ -39,24 +39,27 @@ struct TcpStore::State {
   std::mutex mutex;  // guards what follows: one call at a time
   detail::Socket socket{};
 
+  bool is_broken = false;
+
+  // The socket stays open, so that keys tied to it are not lost before another connection has tied them.
   [[noreturn]] void fail(const std::string& what) {
-    socket = detail::Socket();
+    is_broken = true;
     errors::raise<errors::UnavailableError>("TcpStore", "the store at " + server.text() + " " + what);
   }
   void connect() {
     const i64 end = detail::moment_after(timeout);
     for (i64 pause = 10'000'000;; pause = std::min<i64>(2 * pause, 500'000'000)) {
-      socket = detail::try_connect("TcpStore", server.host, server.port, end);
-      if (socket.is_open()) return;
+      detail::Attempt a = detail::try_connect(server.host, server.port, end);
+      if (a.socket.is_open()) return static_cast<void>(socket = std::move(a.socket));
       if (tandem::detail::nanoseconds_now() + pause >= end)
-        fail("cannot be reached within " + std::to_string(timeout) + " s: " + std::strerror(errno));
+        fail("cannot be reached within " + std::to_string(timeout) + " s: " + a.error);
       const timespec t{0, static_cast<long>(pause)};
       ::nanosleep(&t, nullptr);
     }
   }
   std::string call(detail::StoreCall kind, std::string_view key, std::string_view value = {}) {
     const std::lock_guard lock(mutex);
-    if (!socket.is_open()) fail("is not connected any more");
+    if (is_broken) fail("is not connected any more");
     detail::Fields request;
     request.put(std::string_view(reinterpret_cast<const char*>(&kind), 1));
     request.put(key), request.put(value);
@@ -65,8 +68,9 @@ struct TcpStore::State {
     char length[4];
     if (!detail::send_all(socket, frame.data(), frame.size(), end) || !detail::receive_all(socket, length, 4, end))
       fail("does not answer");
-    std::string answer(detail::read_length(length), '\0');
-    if (answer.size() > detail::largest_frame) fail("sends what is not an answer");
+    const std::size_t size = detail::read_length(length);
+    if (size > detail::largest_frame) fail("sends what is not an answer");
+    std::string answer(size, '\0');
     if (!detail::receive_all(socket, answer.data(), answer.size(), end)) fail("does not answer");
     return answer;
   }
@@ -79,7 +83,10 @@ TANDEM_INLINE TcpStore::TcpStore(TcpStore&&) noexcept = default;
 TANDEM_INLINE TcpStore& TcpStore::operator=(TcpStore&&) noexcept = default;
 TANDEM_INLINE TcpStore::~TcpStore() = default;
 TANDEM_INLINE const Endpoint& TcpStore::server() const { return state_->server; }
-TANDEM_INLINE void TcpStore::set_timeout(double seconds) { state_->timeout = seconds; }
+TANDEM_INLINE void TcpStore::set_timeout(double seconds) {
+  const std::lock_guard lock(state_->mutex);
+  state_->timeout = seconds;
+}
 
 TANDEM_INLINE i64 TcpStore::set(std::string_view key, std::string_view value) {
   i64 lost = 0;

@@ -1,9 +1,9 @@
 // Definitions of distribute/tcp_store.hpp: TcpStoreServer, one thread that waits for all connections at once.
 #pragma once
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 
 #include <map>
-#include <set>
 #include <thread>
 
 #include "tandem/base/error.hpp"
@@ -19,8 +19,8 @@ namespace detail {
 /// The table: calls and their answers.
 class StoreTable {
  public:
-  /// Answers a call; `tied` has the keys of its connection.
-  std::string answer(StoreCall kind, const std::string& key, std::string_view value, std::set<std::string>& tied) {
+  /// Answers a call of the connection with this number.
+  std::string answer(StoreCall kind, const std::string& key, std::string_view value, i64 connection) {
     const i64 now = tandem::detail::nanoseconds_now();
     switch (kind) {
       case StoreCall::set: return put(key, std::string(value), now), std::to_string(lost_[folder_of(key)]);
@@ -30,18 +30,24 @@ class StoreTable {
       }
       case StoreCall::add: return add(key, value, now);
       case StoreCall::list: return list(key, now);
-      case StoreCall::tie: return tied.insert(key), "";
-      case StoreCall::untie: return tied.erase(key), "";
+      case StoreCall::tie: return tied_[key] = connection, "";
+      case StoreCall::untie: return tied_.erase(key), "";
     }
     return "";
   }
-  /// The connection of these keys has ended.
-  void lose(const std::set<std::string>& tied) {
-    for (const std::string& key : tied)
-      if (const auto found = values_.find(key); found != values_.end() && !found->second.lost) {
-        found->second.lost = tandem::detail::nanoseconds_now();
-        ++lost_[folder_of(key)];
+  /// The connection has ended: the keys that are tied to it are lost.
+  void lose(i64 connection) {
+    for (auto i = tied_.begin(); i != tied_.end();) {
+      if (i->second != connection) {
+        ++i;
+        continue;
       }
+      if (const auto found = values_.find(i->first); found != values_.end() && !found->second.lost) {
+        found->second.lost = tandem::detail::nanoseconds_now();
+        ++lost_[folder_of(i->first)];
+      }
+      i = tied_.erase(i);
+    }
   }
 
  private:
@@ -72,25 +78,36 @@ class StoreTable {
     return f.text();
   }
   std::map<std::string, Value> values_;
+  std::map<std::string, i64> tied_;  // key -> the connection
   std::map<std::string, i64> lost_;  // folder -> how many of its keys are
 };
+
+/// Lets this process open as many descriptors as it may: the store has one for each connection of each rank.
+inline void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 /// A connection: what has arrived and is not a whole frame, and what is still to be sent.
 struct StoreClient {
   Socket socket;
+  i64 number = 0;
   std::string in{}, out{};
-  std::set<std::string> tied{};
 
-  /// Receives, answers and sends what can be without waiting; false if the connection has ended.
+  /// Receives, answers and sends what can be without waiting, 1 MiB at most; false if the connection has ended, or if
+  /// the peer asks without reading the answers.
   bool serve(StoreTable& table) {
     char chunk[16384];
-    for (;;) {
+    for (std::size_t got = 0; got < (1 << 20);) {
       const ssize_t n = ::recv(socket.get(), chunk, sizeof chunk, 0);
       if (n == 0) return false;
       if (n < 0 && errno == EINTR) continue;
       if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return false;
       if (n < 0) break;
       in.append(chunk, static_cast<std::size_t>(n));
+      got += static_cast<std::size_t>(n);
     }
     while (in.size() >= 4) {
       const std::size_t size = read_length(in.data());
@@ -99,8 +116,9 @@ struct StoreClient {
       FieldReader fields(std::string_view(in).substr(4, size));
       const std::string_view kind = fields.next(), key = fields.next(), value = fields.next();
       if (kind.size() != 1 || !fields.is_valid()) return false;
-      out += Fields::frame(table.answer(static_cast<StoreCall>(kind[0]), std::string(key), value, tied));
+      out += Fields::frame(table.answer(static_cast<StoreCall>(kind[0]), std::string(key), value, number));
       in.erase(0, 4 + size);
+      if (out.size() > largest_frame + 4) return false;
     }
     return send();
   }
@@ -123,29 +141,32 @@ struct TcpStoreServer::State {
   std::thread thread{};
   detail::StoreTable table{};
   std::vector<detail::StoreClient> clients{};
+  i64 connections = 0;
+  bool is_full = false;  // no descriptor is left: connections wait until one is
 
   void run() {
     std::vector<pollfd> polled;
     for (;;) {
-      polled.assign({{wake.get(), POLLIN, 0}, {listener.get(), POLLIN, 0}});
+      polled.assign({{wake.get(), POLLIN, 0}, {listener.get(), static_cast<short>(is_full ? 0 : POLLIN), 0}});
       for (const detail::StoreClient& c : clients)
         polled.push_back({c.socket.get(), static_cast<short>(c.out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
-      if (::poll(polled.data(), static_cast<nfds_t>(polled.size()), -1) < 0 && errno != EINTR) return;
+      if (::poll(polled.data(), static_cast<nfds_t>(polled.size()), is_full ? 100 : -1) < 0 && errno != EINTR) return;
       if (polled[0].revents) return;
       for (std::size_t i = clients.size(); i-- > 0;)
         if (polled[i + 2].revents && !clients[i].serve(table)) {
-          table.lose(clients[i].tied);
+          table.lose(clients[i].number);
           clients.erase(clients.begin() + static_cast<std::ptrdiff_t>(i));
         }
-      if (polled[1].revents) accept();
+      if (polled[1].revents || is_full) accept();
     }
   }
   void accept() {
     for (;;) {
       detail::Socket s(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      is_full = !s.is_open() && (errno == EMFILE || errno == ENFILE);
       if (!s.is_open()) return;
       detail::set_option(s, IPPROTO_TCP, TCP_NODELAY);
-      clients.push_back({std::move(s)});
+      clients.push_back({std::move(s), ++connections});
     }
   }
 };
@@ -153,6 +174,7 @@ struct TcpStoreServer::State {
 TANDEM_INLINE TcpStoreServer::TcpStoreServer(const std::string& address, int port)
     : state_(new State{detail::listen_at("TcpStoreServer", address, port), detail::Socket()}) {
   state_->port = detail::port_of(state_->listener);
+  detail::raise_descriptor_limit();
   state_->wake = detail::Socket(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!state_->wake.is_open())
     errors::raise<errors::ResourceExhaustedError>("TcpStoreServer", "no file descriptor is left");

@@ -60,8 +60,8 @@ class TANDEM_API Transport {
   virtual int size() const = 0;
   /// The machine on which this rank runs. Ranks with equal texts share one.
   virtual std::string node() const = 0;
-  /// Begins an operation. The buffers, `send` and `receive` must live until it has ended: wait() returned true, or this
-  /// object was aborted or destroyed.
+  /// Begins an operation. The buffers, `send` and `receive` must live until it has ended, by a wait() that returned
+  /// true, or until this object was aborted. Its Pending may be destroyed before.
   virtual std::unique_ptr<Pending> start(const Collective& call) = 0;
   /// Divides the ranks into groups of equal color, ordered by key and rank. A collective operation: every rank calls
   /// it. The new transport may outlive this one.
@@ -73,12 +73,13 @@ class TANDEM_API Transport {
   /// What is known of the ranks that do not answer: "rank 2 (node b) was last seen at step 136, 31 s ago"; empty if
   /// nothing is.
   virtual std::string last_seen() const { return {}; }
-  /// Gives up: afterwards nothing is written to buffers of operations that were begun, and wait() raises.
+  /// Gives up: wait() raises afterwards, and this process neither reads nor writes the buffers of operations that were
+  /// begun.
   virtual void abort() noexcept = 0;
 };
 
 /// What a launcher told this process: OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID, or RANK and WORLD_SIZE with
-/// LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT as tandem_run and torchrun set them.
+/// LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT as tandem_run sets them.
 struct LaunchInfo {
   const char* launcher = nullptr;  ///< "mpirun", "srun", "tandem_run"; null: none, one process
   int rank = 0, size = 1, local_rank = 0, local_size = 1;

@@ -3,6 +3,7 @@
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -111,16 +112,13 @@ class GlooTransport final : public Transport {
     const double fifth = std::ceil(process_->timeout * 1000 / 5);
     context->setTimeout(std::chrono::milliseconds(static_cast<std::int64_t>(fifth)));
     GlooStore store(process_->store, name_ + "/mesh/", process_->timeout);
-    const auto fail = [](const std::exception& e) {
-      errors::raise<errors::UnavailableError>("gloo", "cannot connect the group: " + without_place(e.what()));
-    };
     try {
       const NoSigpipe no_sigpipe;
       context->connectFullMesh(store, process_->device);
-    } catch (const ::gloo::Exception& e) {
-      fail(e);
-    } catch (const ::gloo::EnforceNotMet& e) {
-      fail(e);
+    } catch (const errors::OpError&) {  // of the store
+      throw;
+    } catch (const std::exception& e) {  // of Gloo's two kinds of errors, which have no other base
+      errors::raise<errors::UnavailableError>("gloo", "cannot connect the group: " + without_place(e.what()));
     }
     context_ = std::move(context);
     worker_ = std::make_shared<Worker>(context_, process_->timeout);
@@ -153,8 +151,13 @@ class GlooTransport final : public Transport {
     std::vector<i64> all(3 * members_.size()), counts(members_.size(), 3);
     Collective c{.kind = Collective::all_gather, .dtype = DType::int64, .input = own, .output = all.data(), .count = 3};
     c.receive = counts;
-    if (!start(c)->wait(process_->timeout))
-      errors::raise<errors::UnavailableError>("split", "not all ranks have called it within the timeout");
+    try {
+      if (!start(c)->wait(process_->timeout))
+        errors::raise<errors::UnavailableError>("split", "not all ranks have called it within the timeout");
+    } catch (const errors::OpError&) {
+      abort();  // before the buffers end
+      throw;
+    }
     std::vector<std::pair<i64, int>> chosen;  // key and place, which sorts them
     for (std::size_t i = 0; i < members_.size(); ++i)
       if (all[3 * i] == color) chosen.emplace_back(all[3 * i + 1], static_cast<int>(i));
@@ -196,16 +199,23 @@ inline bool is_loopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 // Of the interface that leads to the store, or of TANDEM_INTERFACE.
-inline std::shared_ptr<::gloo::transport::Device> make_device(const Endpoint& store, double timeout) {
+inline std::shared_ptr<::gloo::transport::Device> make_device(const Endpoint& store, const LaunchInfo& launch,
+                                                              double timeout) {
   ::gloo::transport::tcp::attr a;
   if (const char* const name = environment("TANDEM_INTERFACE")) {
     a.iface = name;
   } else if (is_loopback(store.host)) {
     a.iface = "lo";
   } else {
-    const distribute::detail::Socket s =
-        distribute::detail::try_connect("gloo", store.host, store.port, distribute::detail::moment_after(timeout));
-    a.hostname = distribute::detail::own_address(s);
+    const distribute::detail::Attempt s =
+        distribute::detail::try_connect(store.host, store.port, distribute::detail::moment_after(timeout));
+    a.hostname = distribute::detail::own_address(s.socket);
+    // The host's own name may stand for a loopback address, 127.0.1.1, which means another machine to the others.
+    if (is_loopback(a.hostname) && launch.size > launch.local_size) a.hostname = distribute::detail::outward_address();
+    if (a.hostname.empty())
+      errors::raise<errors::UnavailableError>(
+          "gloo", "this machine reaches the store at " + store.text() +
+                      " only by a loopback address: name a network interface by TANDEM_INTERFACE");
   }
   try {
     const NoSigpipe no_sigpipe;  // the device starts a thread, which writes
@@ -224,8 +234,11 @@ TANDEM_INLINE std::unique_ptr<Transport> gloo_transport(const LaunchInfo& launch
   std::unique_ptr<TcpStoreServer> server;
   if (is_here) server = std::make_unique<TcpStoreServer>(is_loopback(place.host) ? place.host : "", place.port);
   auto process = std::make_shared<Process>(timeout, std::move(server), TcpStore(place, timeout));
-  const std::string name = "group" + std::to_string(launch.restarts);  // a store of the launcher outlives restarts
-  process->device = make_device(place, timeout);
+  // A store of the launcher outlives restarts, and the programs that a script runs one after the other.
+  const std::string attempt = "group" + std::to_string(launch.restarts);
+  const i64 use = process->store.add(attempt + "/uses/" + std::to_string(launch.rank), 1);
+  const std::string name = attempt + "." + std::to_string(use);
+  process->device = make_device(place, launch, timeout);
   LivenessOptions o{.store = place, .folder = name + "/alive/", .rank = launch.rank, .size = launch.size};
   o.node = node_name(), o.timeout = timeout;
   if (!is_here && environment("TANDEM_STORE")) o.keeper = "the launcher";

@@ -21,8 +21,7 @@ struct Job {
   std::string error{};
 };
 
-/// What the thread and its owner share. A thread that is inside of Gloo when the group is aborted ends by itself, at
-/// the latest when the call's timeout has passed; it then writes to no buffer any more, as all connections are closed.
+/// What the thread and its owner share.
 class Worker : public std::enable_shared_from_this<Worker> {
  public:
   Worker(std::shared_ptr<::gloo::Context> context, double timeout);
@@ -34,8 +33,9 @@ class Worker : public std::enable_shared_from_this<Worker> {
   ///   returns  the job's state
   template <class GiveUp>
   Job::State wait(const Job& job, i64 moment, const GiveUp& give_up);
-  /// Closes the connections; what waits in the queue fails. A call of Gloo ends when it next needs a connection, which
-  /// is waited for; one that waits for a connection already, until its timeout, has nothing to write.
+  /// Breaks the connections; what runs or waits in the queue fails. Afterwards no job's buffers are read or written:
+  /// returns when the thread has left Gloo, or after half a second, when all that it can do is to wait for a connection
+  /// that is closed.
   void abort() noexcept;
   /// Ends the thread after the jobs that are queued.
   void end();
@@ -43,6 +43,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
 
  private:
   void loop();
+  void interrupt() noexcept;
 
   const std::shared_ptr<::gloo::Context> context_;
   const std::chrono::milliseconds timeout_;
@@ -50,7 +51,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   std::condition_variable wake_, changed_;
   std::deque<std::shared_ptr<Job>> queue_{};
   std::uint32_t next_tag_ = 0;
-  bool ends_ = false, is_aborted_ = false, has_ended_ = false, is_running_ = false;
+  bool ends_ = false, is_aborted_ = false, is_running_ = false, has_ended_ = false;
 };
 
 template <class GiveUp>

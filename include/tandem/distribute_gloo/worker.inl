@@ -51,8 +51,8 @@ TANDEM_INLINE void Worker::loop() {
       state = Job::failed, error = e.what();
     }
     lock.lock();
-    is_running_ = false;
-    if (job->state == Job::running) job->state = state, job->error = error;
+    if (is_aborted_ && state == Job::failed) error = "the group was aborted";
+    job->state = state, job->error = error, is_running_ = false;
     changed_.notify_all();
   }
   has_ended_ = true;
@@ -69,14 +69,28 @@ TANDEM_INLINE void Worker::abort() noexcept {
   }
   wake_.notify_all();
   changed_.notify_all();
+  interrupt();
+  // The thread uses the buffers of its job until it has left Gloo. A wait for half of a message is not woken, up to its
+  // time limit, but writes nothing: all connections are closed, and it raises.
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, std::chrono::milliseconds(500), [this] { return !is_running_; });
+}
+
+// Closing a connection does not wake who waits for it. A wait that runs into its time limit does: Gloo then breaks all
+// connections of the context, and each call that waits, or begins to, raises.
+TANDEM_INLINE void Worker::interrupt() noexcept {
+  try {
+    char nothing = 0;
+    context_->createUnboundBuffer(&nothing, sizeof nothing)->waitRecv(nullptr, std::chrono::milliseconds(1));
+  } catch (const std::exception&) {
+    // The time limit.
+  }
   try {
     const NoSigpipe no_sigpipe;
     context_->closeConnections();
   } catch (const std::exception&) {
     // A connection that cannot be closed in order is broken already.
   }
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, std::chrono::milliseconds(100), [this] { return !is_running_; });
 }
 
 TANDEM_INLINE void Worker::end() {

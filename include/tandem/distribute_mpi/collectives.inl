@@ -145,13 +145,25 @@ inline void reduce_scatter(const Collective& c, MPI_Comm group, Operation& op, M
   const Reduction r = reduction(c);
   check(MPI_Ireduce_scatter(c.input, c.output, op.counts.data(), r.type, r.op, group, request), "MPI_Ireduce_scatter");
 }
-inline void all_to_all(const Collective& c, MPI_Comm group, Operation& op, MPI_Request* request) {
-  set_counts("all_to_all", c.send, op.send_counts, op.send_offsets);
-  set_counts("all_to_all", c.receive, op.counts, op.offsets);
+// By messages, whose places MPI does not count: what one rank gets may be more than MPI's counts allow. Between two
+// ranks messages of a communicator arrive in order, and all ranks begin their operations in the same order.
+inline void all_to_all(const Collective& c, MPI_Comm group, Operation& op) {
+  const auto size = static_cast<i64>(size_of(c.dtype));
   const MPI_Datatype type = bytes_type(size_of(c.dtype));
-  check(MPI_Ialltoallv(c.input, op.send_counts.data(), op.send_offsets.data(), type, c.output, op.counts.data(),
-                       op.offsets.data(), type, group, request),
-        "MPI_Ialltoallv");
+  i64 at = 0;
+  for (std::size_t r = 0; r < c.receive.size(); at += c.receive[r++])
+    if (c.receive[r] > 0)
+      in_parts(c.receive[r], op, "MPI_Irecv", [&](i64 part, int n, MPI_Request* request) {
+        char* const to = static_cast<char*>(c.output) + (at + part) * size;
+        return MPI_Irecv(to, n, type, static_cast<int>(r), 0, group, request);
+      });
+  at = 0;
+  for (std::size_t r = 0; r < c.send.size(); at += c.send[r++])
+    if (c.send[r] > 0)
+      in_parts(c.send[r], op, "MPI_Isend", [&](i64 part, int n, MPI_Request* request) {
+        const char* const from = static_cast<const char*>(c.input) + (at + part) * size;
+        return MPI_Isend(from, n, type, static_cast<int>(r), 0, group, request);
+      });
 }
 
 }  // namespace collectives
@@ -159,13 +171,13 @@ inline void all_to_all(const Collective& c, MPI_Comm group, Operation& op, MPI_R
 TANDEM_INLINE void begin(const Collective& call, MPI_Comm group, Operation& op) {
   if (call.kind == Collective::all_reduce) return collectives::all_reduce(call, group, op);
   if (call.kind == Collective::broadcast) return collectives::broadcast(call, group, op);
+  if (call.kind == Collective::all_to_all) return collectives::all_to_all(call, group, op);
   op.requests.assign(1, MPI_REQUEST_NULL);
   MPI_Request* const request = op.requests.data();
   switch (call.kind) {
     case Collective::barrier: return check(MPI_Ibarrier(group, request), "MPI_Ibarrier");
     case Collective::all_gather: return collectives::all_gather(call, group, op, request);
     case Collective::reduce_scatter: return collectives::reduce_scatter(call, group, op, request);
-    case Collective::all_to_all: return collectives::all_to_all(call, group, op, request);
     default: errors::raise<errors::InternalError>("mpi", "not a collective operation");
   }
 }

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -24,21 +25,61 @@ TANDEM_INLINE constinit TheEngine the_engine{};
 
 TANDEM_INLINE Engine& Engine::get(double timeout) {
   const std::lock_guard lock(the_engine.mutex);
-  if (the_engine.engine) return **the_engine.engine;
+  if (the_engine.engine) {
+    (*the_engine.engine)->check_abandoned();
+    return **the_engine.engine;
+  }
   const std::shared_ptr<Engine> e(new Engine(timeout));
-  distribute::detail::leave_at_exit(e);
+  const bool is_ready = e->start();
   the_engine.engine = new std::shared_ptr<Engine>(e);
+  if (!is_ready) {
+    e->abandoned_.store(true);  // its thread may still be inside of MPI
+    errors::raise<errors::UnavailableError>(
+        "mpi", "MPI_Init_thread has not returned within " + std::to_string(timeout) + " s: a process is missing");
+  }
+  distribute::detail::leave_at_exit(e);
   return *e;
 }
 
-TANDEM_INLINE Engine::Engine(double timeout) : timeout_(timeout) {
+// Returns whether MPI is initialized in time.
+TANDEM_INLINE bool Engine::start() {
   thread_ = distribute::detail::start_thread("mpi", [this] { loop(); });
   std::unique_lock lock(mutex_);
-  while (!is_ready_) changed_.wait(lock);
-  if (!failure_) return;
+  const i64 moment = distribute::detail::moment_after(timeout_);
+  while (!is_ready_) {
+    const i64 left = moment - tandem::detail::nanoseconds_now();
+    if (left <= 0) {
+      thread_.detach();
+      return false;
+    }
+    changed_.wait_for(lock, std::chrono::nanoseconds(std::min<i64>(left, 1'000'000'000)));
+  }
+  if (!failure_) return true;
   lock.unlock();
   thread_.join();
   std::rethrow_exception(failure_);
+}
+
+TANDEM_INLINE void Engine::check_abandoned() const {
+  if (is_abandoned()) errors::raise<errors::UnavailableError>("mpi", "the group was aborted");
+}
+
+TANDEM_INLINE void Engine::abandon() noexcept {
+  abandoned_.store(true);
+  const std::lock_guard lock(calls_);  // whoever takes it for a call of MPI looks at the flag first
+}
+
+TANDEM_INLINE void Engine::keep(const std::shared_ptr<Operation>& op) {
+  const std::lock_guard lock(mutex_);
+  if (!is_abandoned()) std::erase_if(kept_, [](const auto& o) { return o->state.load() == Operation::done; });
+  kept_.push_back(op);
+}
+
+TANDEM_INLINE bool Engine::sees_a_loss() {
+  std::unique_lock lock(mutex_);
+  const std::shared_ptr<Liveness> liveness = watched_.lock();
+  lock.unlock();
+  return liveness && liveness->lost() > 0;
 }
 
 // On the engine's thread, which is MPI's main thread then.
@@ -55,19 +96,25 @@ TANDEM_INLINE void Engine::initialize() {
     if (level < MPI_THREAD_SERIALIZED)
       errors::raise<errors::FailedPreconditionError>(
           "mpi",
-          "the program has initialized MPI for one thread: call MPI_Init_thread with MPI_THREAD_SERIALIZED, or "
-          "leave it to Communicator::world()");
+          "the program has initialized MPI for one thread: call MPI_Init_thread with MPI_THREAD_MULTIPLE, or leave it "
+          "to Communicator::world()");
+    if (is_funneled && level < MPI_THREAD_MULTIPLE)
+      errors::raise<errors::FailedPreconditionError>(
+          "mpi", "TANDEM_MPI_FUNNELED=1 in a program that has initialized MPI itself needs MPI_THREAD_MULTIPLE");
+    may_test_ = level >= MPI_THREAD_MULTIPLE;
   } else {
     check(MPI_Init_thread(nullptr, nullptr, is_funneled ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED, &level),
           "MPI_Init_thread");
     if (level < MPI_THREAD_FUNNELED)
       errors::raise<errors::FailedPreconditionError>("mpi", "this MPI cannot be used by programs with threads");
+    check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   }
   all_reduce_algorithm.prepare();
   is_direct_ = !is_funneled && level >= MPI_THREAD_SERIALIZED;
 }
 
 TANDEM_INLINE void Engine::run_on_thread(Task& task) {
+  check_abandoned();
   std::unique_lock lock(mutex_);
   tasks_.push_back(&task);
   wake_.notify_all();
@@ -87,6 +134,8 @@ TANDEM_INLINE void Engine::run_tasks(std::unique_lock<std::mutex>& lock) {
     tasks_.pop_front();
     lock.unlock();
     try {
+      const std::lock_guard alone(calls_);
+      check_abandoned();
       task->call(task->f);
     } catch (...) {
       task->error = std::current_exception();  // run_on_thread() raises it again
@@ -142,7 +191,7 @@ TANDEM_INLINE bool Engine::test_background(std::vector<std::shared_ptr<Operation
     std::erase_if(running, [](const auto& op) { return op->state.load() != Operation::runs; });
     return false;
   }
-  const std::lock_guard lock(calls_);
+  const std::lock_guard lock(calls_);  // abandon() waits for it, and the flag is looked at under it
   return std::erase_if(running, [this](const auto& op) { return is_abandoned() || test(*op); }) > 0;
 }
 
@@ -181,28 +230,38 @@ TANDEM_INLINE bool Engine::poll(const std::shared_ptr<Operation>& op, i64 moment
 
 // At exit(). Ranks wait for each other: one that still writes a file would otherwise be ended by mpirun.
 TANDEM_INLINE void Engine::leave(int status) {
-  if (status == 0 && owns_mpi_ && !is_abandoned()) finalize_mpi();
+  const bool was_abandoned = is_abandoned();
+  if (status == 0 && owns_mpi_ && !was_abandoned) {
+    try {
+      finalize_mpi();
+    } catch (const errors::UnavailableError&) {
+      // Another thread has abandoned the engine meanwhile.
+    }
+  }
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
   }
   wake_.notify_all();
-  is_abandoned() ? thread_.detach() : thread_.join();
+  was_abandoned ? thread_.detach() : thread_.join();
+  abandoned_.store(true);  // for threads that are left
 }
 
 TANDEM_INLINE void Engine::finalize_mpi() {
   int is_finalized = 0;
-  const auto barrier = std::make_shared<Operation>();
-  run([&] {
-    MPI_Finalized(&is_finalized);
-    if (is_finalized) return;
-    barrier->requests.resize(1);
-    if (MPI_Ibarrier(MPI_COMM_WORLD, barrier->requests.data()) != MPI_SUCCESS) barrier->state = Operation::failed;
-  });
+  run([&] { MPI_Finalized(&is_finalized); });
   if (is_finalized) return;
-  if (!is_direct_) advance(barrier);
-  const i64 moment = tandem::detail::nanoseconds_now() + static_cast<i64>(timeout_ * 1e9);
-  if (!wait(barrier, moment, [] { return false; }) || barrier->state != Operation::done) return;
+  const auto barrier = begin(!is_direct_, [](Operation& op) {
+    op.requests.resize(1, MPI_REQUEST_NULL);
+    if (MPI_Ibarrier(MPI_COMM_WORLD, op.requests.data()) != MPI_SUCCESS) op.state = Operation::failed;
+  });
+  i64 lost_since = 0;
+  const auto gives_up = [&] {
+    if (!sees_a_loss()) return lost_since = 0, false;
+    if (lost_since == 0) lost_since = tandem::detail::nanoseconds_now();
+    return distribute::detail::seconds_since(lost_since) > 0.5;  // what it sent before may still be on its way
+  };
+  if (!wait(barrier, distribute::detail::moment_after(timeout_), gives_up) || barrier->state != Operation::done) return;
   Task end;  // by the thread that has initialized MPI
   end.f = this;
   end.call = [](const void*) { MPI_Finalize(); };

@@ -1,5 +1,7 @@
 // Definitions of distribute_mpi/transport.hpp: a communicator of MPI as a Transport.
 #pragma once
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -18,7 +20,7 @@ namespace mpi {
 /// What the transports of this process share: the store of the heartbeats, on rank 0, and this rank's heartbeat.
 struct Heart {
   std::unique_ptr<TcpStoreServer> server{};
-  std::unique_ptr<Liveness> liveness{};
+  std::shared_ptr<Liveness> liveness{};
   std::atomic<i64> begun{0};
 
   /// Of rank 0, which keeps the store: when something has gone wrong the others have a second to read what.
@@ -58,19 +60,33 @@ class MpiPending final : public Pending {
   const std::shared_ptr<Operation> op_;
 };
 
+/// A number of each rank of a group.
+inline std::vector<i64> gather(Engine& engine, i64 own, int size, MPI_Comm group, double timeout) {
+  const auto op = engine.complete(timeout, "meeting the ranks of a group", [&](Operation& o) {
+    o.sent.resize(sizeof own), o.received.resize(sizeof own * static_cast<std::size_t>(size));
+    std::memcpy(o.sent.data(), &own, sizeof own);
+    o.requests.assign(1, MPI_REQUEST_NULL);
+    check(MPI_Iallgather(o.sent.data(), 1, MPI_INT64_T, o.received.data(), 1, MPI_INT64_T, group, o.requests.data()),
+          "MPI_Iallgather");
+  });
+  std::vector<i64> all(static_cast<std::size_t>(size));
+  std::memcpy(all.data(), op->received.data(), op->received.size());
+  return all;
+}
+
 class MpiTransport final : public Transport {
  public:
   MpiTransport(Engine& engine, MPI_Comm group, double timeout, std::shared_ptr<Heart> heart)
       : engine_(engine), group_(group), timeout_(timeout), heart_(std::move(heart)) {
+    int world_rank = 0;
     engine_.run([&] {
       check(MPI_Comm_set_errhandler(group_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
       check(MPI_Comm_rank(group_, &rank_), "MPI_Comm_rank");
       check(MPI_Comm_size(group_, &size_), "MPI_Comm_size");
-      members_.resize(static_cast<std::size_t>(size_));
-      int world_rank = 0;
       check(MPI_Comm_rank(MPI_COMM_WORLD, &world_rank), "MPI_Comm_rank");
-      check(MPI_Allgather(&world_rank, 1, MPI_INT, members_.data(), 1, MPI_INT, group_), "MPI_Allgather");
     });
+    const std::vector<i64> all = gather(engine_, world_rank, size_, group_, timeout_);
+    members_.assign(all.begin(), all.end());
   }
   const char* kind() const override { return "mpi"; }
   int rank() const override { return rank_; }
@@ -90,7 +106,8 @@ class MpiTransport final : public Transport {
     const auto op = begin_one(call);
     return std::make_unique<MpiPending>(engine_, heart_, op);
   }
-  // MPI_Comm_split waits for ever: it is called when all ranks are known to be here.
+  // MPI_Comm_split has no variant that returns at once, and waits for ever: it is called when all ranks are known to be
+  // here, but one that dies within the call leaves the others in it.
   std::unique_ptr<Transport> split(int color, int key) override {
     Collective all_are_here;
     if (!MpiPending(engine_, heart_, begin_one(all_are_here)).wait(timeout_))
@@ -103,11 +120,9 @@ class MpiTransport final : public Transport {
  private:
   std::shared_ptr<Operation> begin_one(const Collective& call) {
     if (engine_.is_abandoned()) errors::raise<errors::UnavailableError>("mpi", "the group was aborted");
-    auto op = std::make_shared<Operation>();
     if (heart_->liveness) heart_->liveness->report_begun(heart_->begun.fetch_add(1) + 1);
-    engine_.run([&] { begin(call, group_, *op); });
-    if (engine_.wants_advance(static_cast<std::size_t>(call.count) * size_of(call.dtype))) engine_.advance(op);
-    return op;
+    const std::size_t bytes = static_cast<std::size_t>(call.count) * size_of(call.dtype);
+    return engine_.begin(engine_.wants_advance(bytes), [&](Operation& op) { begin(call, group_, op); });
   }
 
   Engine& engine_;
@@ -124,34 +139,61 @@ struct Meeting {
   int port = 0;
 };
 
+// Equal on ranks of one machine: the number of its start, and the name, which differs between containers.
+inline i64 machine_number() {
+  char text[64] = {};
+  if (std::FILE* const f = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
+    if (!std::fgets(text, sizeof text, f)) text[0] = '\0';
+    std::fclose(f);
+  }
+  std::uint64_t h = 14695981039346656037u;  // FNV-1a
+  for (const char c : text + node_name()) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return static_cast<i64>(h);
+}
+
+// Opens the store on rank 0 and tells the others where; port 0 if it cannot be opened.
+inline Meeting open_store(Heart& heart, const LaunchInfo& launch, bool are_all_here) {
+  Meeting meeting;
+  try {
+    heart.server = std::make_unique<TcpStoreServer>(are_all_here ? "127.0.0.1" : "");
+  } catch (const errors::OpError& e) {
+    tandem::detail::warn(("distribute: rank 0 cannot keep heartbeats: " + e.message()).c_str());
+    return meeting;
+  }
+  const std::string host = are_all_here                    ? "127.0.0.1"
+                           : launch.master_address.empty() ? node_name()
+                                                           : launch.master_address;
+  std::strncpy(meeting.host, host.c_str(), sizeof meeting.host - 1);
+  meeting.port = heart.server->port();
+  return meeting;
+}
+
 inline std::shared_ptr<Heart> make_heart(Engine& engine, const LaunchInfo& launch, double timeout) {
   auto heart = std::make_shared<Heart>();
   Meeting meeting;
-  int rank = 0, size = 1, local_size = 1;
+  int rank = 0, size = 1;
   engine.run([&] {
-    MPI_Comm here = MPI_COMM_NULL;
     check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
     check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
-    check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here), "MPI_Comm_split_type");
-    check(MPI_Comm_size(here, &local_size), "MPI_Comm_size");
-    check(MPI_Comm_free(&here), "MPI_Comm_free");
   });
   if (size == 1) return heart;
-  if (rank == 0) {
-    const bool are_all_here = local_size == size;
-    heart->server = std::make_unique<TcpStoreServer>(are_all_here ? "127.0.0.1" : "");
-    const std::string host = are_all_here                    ? "127.0.0.1"
-                             : launch.master_address.empty() ? node_name()
-                                                             : launch.master_address;
-    std::strncpy(meeting.host, host.c_str(), sizeof meeting.host - 1);
-    meeting.port = heart->server->port();
-  }
-  engine.run(
-      [&] { check(MPI_Bcast(&meeting, static_cast<int>(sizeof meeting), MPI_BYTE, 0, MPI_COMM_WORLD), "MPI_Bcast"); });
+  const std::vector<i64> machines = gather(engine, machine_number(), size, MPI_COMM_WORLD, timeout);
+  const bool are_all_here = std::count(machines.begin(), machines.end(), machines[0]) == size;
+  if (rank == 0) meeting = open_store(*heart, launch, are_all_here);
+  const auto told = engine.complete(timeout, "meeting rank 0", [&](Operation& op) {
+    op.sent.resize(sizeof meeting);
+    std::memcpy(op.sent.data(), &meeting, sizeof meeting);
+    op.requests.assign(1, MPI_REQUEST_NULL);
+    check(MPI_Ibcast(op.sent.data(), static_cast<int>(sizeof meeting), MPI_BYTE, 0, MPI_COMM_WORLD, op.requests.data()),
+          "MPI_Ibcast");
+  });
+  std::memcpy(&meeting, told->sent.data(), sizeof meeting);
+  if (meeting.port == 0) return heart;  // without heartbeats
   LivenessOptions o{.store = {meeting.host, meeting.port}, .rank = rank, .size = size, .node = node_name()};
   o.timeout = timeout;
   try {
-    heart->liveness = std::make_unique<Liveness>(o);
+    heart->liveness = std::make_shared<Liveness>(o);
+    engine.watch(heart->liveness);
     if (rank == 0) distribute::detail::leave_at_exit(heart);
   } catch (const errors::UnavailableError& e) {
     const std::string text = "distribute: rank " + std::to_string(rank) +
@@ -166,9 +208,11 @@ inline std::shared_ptr<Heart> make_heart(Engine& engine, const LaunchInfo& launc
 
 TANDEM_INLINE std::unique_ptr<Transport> mpi_transport(const LaunchInfo& launch, double timeout) {
   mpi::Engine& engine = mpi::Engine::get(timeout);
-  MPI_Comm group = MPI_COMM_NULL;
-  engine.run([&] { mpi::check(MPI_Comm_dup(MPI_COMM_WORLD, &group), "MPI_Comm_dup"); });
-  return std::make_unique<mpi::MpiTransport>(engine, group, timeout, mpi::make_heart(engine, launch, timeout));
+  const auto copy = engine.complete(timeout, "meeting the other ranks", [](mpi::Operation& op) {
+    op.requests.assign(1, MPI_REQUEST_NULL);
+    mpi::check(MPI_Comm_idup(MPI_COMM_WORLD, &op.group, op.requests.data()), "MPI_Comm_idup");
+  });
+  return std::make_unique<mpi::MpiTransport>(engine, copy->group, timeout, mpi::make_heart(engine, launch, timeout));
 }
 
 }  // namespace TANDEM_NS::distribute::impl

@@ -1,12 +1,15 @@
 // One rank of a test with real processes: mpirun or tandem_run starts several of this program.
-//   distribute_ranks collectives     every operation, dtype and size, in the world and in parts of it
+//   distribute_ranks collectives [mpi | gloo]   every operation, dtype and size, in the world and in parts of it
 //   distribute_ranks train SECONDS [STEPS]   all_reduce after all_reduce with this timeout, until a step or an error
+//   distribute_ranks alone SECONDS   the other ranks do not come: world() raises with this timeout, and again at once
+//   distribute_ranks vanish          rank 1 is killed when the others end well, which wait for it at exit()
 //   distribute_ranks end STATUS      rank 1 ends with the status while the others wait for it
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -180,13 +183,34 @@ void take_steps(const Communicator& world, i64 steps) {
   }
 }
 
+// "alone: 1.00 s, 0.00 s": how long the first world() and the second one have taken to raise.
+int connect_alone(double timeout) {
+  double took[2] = {-1, -1};
+  for (double& seconds : took) {
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      Communicator::world({.timeout = timeout});
+    } catch (const errors::UnavailableError& e) {
+      seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      std::printf("%s\n", e.what());
+    }
+  }
+  std::printf("alone: %.2f s, %.2f s\n", took[0], took[1]);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string test = argc > 1 ? argv[1] : "";
   const double timeout = test == "train" && argc > 2 ? std::atof(argv[2]) : 60;
+  if (test == "alone" && argc > 2) return connect_alone(std::atof(argv[2]));
+  const std::string chosen = test == "collectives" && argc > 2 ? argv[2] : "";
+  const auto backend = chosen == "mpi"    ? distribute::Backend::mpi
+                       : chosen == "gloo" ? distribute::Backend::gloo
+                                          : distribute::Backend::automatic;
   try {
-    const Communicator world = Communicator::world({.timeout = timeout});
+    const Communicator world = Communicator::world({.backend = backend, .timeout = timeout});
     std::printf("rank %d: process %d, %s, %d threads\n", world.rank(), static_cast<int>(::getpid()), world.backend(),
                 config::intra_op_parallelism_threads());
     std::fflush(stdout);
@@ -194,6 +218,7 @@ int main(int argc, char** argv) {
     if (test == "collectives") test_collectives(world);
     if (test == "end" && world.rank() == 1) std::exit(std::atoi(argv[2]));
     if (test == "end") world.barrier();
+    if (test == "vanish" && world.rank() == 1) ::raise(SIGKILL);
     if (failures == 0) std::printf("rank %d: all passed\n", world.rank());
   } catch (const errors::OpError& e) {
     std::printf("FAILED: %s\n", e.what());
