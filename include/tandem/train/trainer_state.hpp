@@ -65,9 +65,9 @@ struct TrainerState::Fit {
 
   // What the replicas must agree on, by which all call it at the same point: whether to end; after a step, whether to
   // save.
-  void agree(Run& r, i64 step, bool after_step = false) {
+  void agree(Run& r, i64 now, bool after_step = false) {
     const bool interrupted = keeper ? keeper->is_interrupted() : interrupt && interrupt->requested();
-    const bool save = after_step && (keeper ? keeper->is_due(step) : interrupt && interrupt->save_requested());
+    const bool save = after_step && (keeper ? keeper->is_due(now) : interrupt && interrupt->save_requested());
     is_interrupted = interrupted, is_save_due = save;
     if (!replicas.are_several()) return;
     std::vector<i64> n{interrupted, r.is_stopped(), save};
