@@ -21,6 +21,7 @@ bool attempt(const F& f) {
     return true;
   } catch (const errors::InvalidArgumentError&) {
   } catch (const errors::UnimplementedError&) {  // classification
+  } catch (const errors::ResourceExhaustedError&) {
   }
   return false;
 }

@@ -51,6 +51,7 @@ std::optional<std::string> attempt(Call call, const std::string& message) {
   } catch (const errors::InvalidArgumentError&) {
   } catch (const errors::UnimplementedError&) {  // dtypes, parameters
   } catch (const errors::NotFoundError&) {       // health
+  } catch (const errors::ResourceExhaustedError&) {
   }
   return {};
 }

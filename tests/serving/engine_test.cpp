@@ -68,6 +68,7 @@ TEST_CASE("engine: errors say what was asked for, in TensorFlow Serving's words"
   };
   CHECK_THAT(error({"none"}), ContainsSubstring("Servable not found for request: Latest(none)"));
   CHECK_THAT(error({"half", 3}), ContainsSubstring("Servable not found for request: Specific(half, 3)"));
+  CHECK_THAT(error({"half"}, nullptr, {"y", "y"}), ContainsSubstring("the output y is requested twice"));
   CHECK_THAT(error({.name = "half", .label = "stable"}),
              ContainsSubstring("Unrecognized servable version label: stable"));
   CHECK_THAT(error({.name = "half", .signature = "f"}),

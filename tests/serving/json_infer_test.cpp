@@ -200,4 +200,11 @@ TEST_CASE("infer answer: the id, and outputs that there are not") {
                   errors::UnimplementedError);
 }
 
+TEST_CASE("infer body: an output that is requested twice is refused") {
+  const std::string body = R"({"inputs": [{"name": "x", "shape": [1], "datatype": "FP32", "data": [1]}],)"
+                           R"( "outputs": [{"name": "y"}, {"name": "z"}, {"name": "y"}]})";
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { serving::read_infer(body); }),
+             ContainsSubstring("is requested twice"));
+}
+
 }  // namespace json_infer_test

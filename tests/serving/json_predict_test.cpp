@@ -352,4 +352,13 @@ TEST_CASE("classify and regress answers") {
   CHECK_THROWS_AS(serving::write_regress({{"outputs", ones({1, 2})}}), errors::InternalError);
 }
 
+TEST_CASE("examples body: the copies of a context take no more than a request may have") {
+  const serving::Signatures s{{"serving_default", signature_of({{"inputs", {{none}, tandem::string}}})}};
+  std::string json = R"({"context": {"text": ")" + std::string(1000, 'x') + R"("}, "examples": [{})";
+  for (int i = 1; i < 100; ++i) json += ", {}";
+  json += "]}";
+  CHECK(serving::read_examples(json, s, 110'000).examples.size() == 100);
+  CHECK_THROWS_AS(serving::read_examples(json, s, 100'000), errors::ResourceExhaustedError);
+}
+
 }  // namespace json_predict_test

@@ -13,7 +13,8 @@ using testing::error_of;
 using testing::from_hex;
 using Floats = std::vector<float>;
 
-Tensor tensor_of(const char* hex) { return parse_tensor(from_hex(hex), "x"); }
+constexpr i64 most_filled = 64 << 20;
+Tensor tensor_of(const char* hex, i64 fill = most_filled) { return parse_tensor(from_hex(hex), "x", fill); }
 std::string text_of(const char* hex) {
   const Tensor t = tensor_of(hex);
   return to_string(t.spec()) + " " + to_string(t);
@@ -50,7 +51,8 @@ TEST_CASE("proto: tensors come back as they were written") {
       serving::impl::append_tensor(bytes, 1, x);
       io::detail::WireReader in(bytes);
       REQUIRE(in.next());
-      const Tensor y = parse_tensor(in.bytes(), "x");
+      i64 fill = 0;
+      const Tensor y = parse_tensor(in.bytes(), "x", fill);
       CHECK(y.spec() == x.spec());
       CHECK(to_string(y) == to_string(x));
       CHECK_FALSE(in.next());
@@ -138,6 +140,24 @@ model_config_list: {
   CHECK(b.allowed_batch_sizes == std::vector<i64>{64, 128});
   CHECK_THAT(error_of([] { serving::parse_batching("max_batch_size: 1 x: 2", "b"); }),
              ContainsSubstring("b:1: there is no field 'x'"));
+}
+
+TEST_CASE("proto: values that are repeated take no more than a message may have") {
+  // A float [256] from one value, 1020 bytes of which are filled.
+  const char* const tensor = "08011205 1203088002 2a040000e040";
+  CHECK(tensor_of(tensor, 1020).size() == 256);
+  CHECK_THROWS_AS(tensor_of(tensor, 1019), errors::ResourceExhaustedError);
+  CHECK_THROWS_AS(tensor_of("08071205 1203088002 420161", 1019), errors::ResourceExhaustedError);
+  // All tensors of a request together, also those of one name.
+  std::string request;
+  for (const char* name : {"x", "y", "y"})
+    io::detail::append_message(request, 2, [&] {
+      io::detail::append_field(request, 1, name);
+      io::detail::append_field(request, 2, from_hex(tensor));
+    });
+  CHECK(serving::impl::parse_predict_request(request, 3 * 1020).inputs.size() == 2);
+  CHECK_THROWS_AS(serving::impl::parse_predict_request(request, 3 * 1020 - 1), errors::ResourceExhaustedError);
+  CHECK_THAT(text_of("080a1204120208015a028002"), ContainsSubstring("true"));
 }
 
 }  // namespace proto_test

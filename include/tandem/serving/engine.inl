@@ -157,6 +157,10 @@ TANDEM_INLINE std::string check_request(const saved_model::Loaded& model, const 
   for (const std::string& output : r.outputs)
     if (std::none_of(s.outputs.begin(), s.outputs.end(), [&](const TensorInfo& t) { return t.name == output; }))
       refuse("output tensor alias not found in signature: " + output);
+  std::vector<std::string_view> wanted(r.outputs.begin(), r.outputs.end());
+  std::sort(wanted.begin(), wanted.end());
+  const auto twice = std::adjacent_find(wanted.begin(), wanted.end());
+  if (twice != wanted.end()) refuse("the output " + std::string(*twice) + " is requested twice");
   return name;
 }
 TANDEM_INLINE void keep_only(NamedTensors& outputs, const std::vector<std::string>& wanted) {

@@ -15,6 +15,15 @@ namespace TANDEM_NS::serving {
 
 namespace impl {
 
+TANDEM_INLINE void check_context(std::size_t examples, std::size_t context, std::size_t input, i64 most_bytes) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(examples, context, &bytes) || __builtin_add_overflow(bytes, input, &bytes) ||
+      bytes > static_cast<std::size_t>(std::max<i64>(most_bytes, 0)))
+    errors::raise<errors::ResourceExhaustedError>(
+        "serving", std::to_string(examples) + " examples with a context of " + std::to_string(context) +
+                       " bytes each take more than the " + std::to_string(most_bytes) + " bytes of a request");
+}
+
 // The values of one feature, as a JSON text has them.
 class JsonFeature {
  public:
@@ -82,7 +91,9 @@ class ExamplesReader final : public JsonEvents {
     path_.on(e);
     return true;
   }
-  std::vector<std::string> finish() {
+  std::vector<std::string> finish(std::size_t body_bytes, i64 most_bytes) {
+    if (!context_.feature.empty())
+      check_context(examples_.size(), train::Example{context_}.serialize().size(), body_bytes, most_bytes);
     if (examples_.empty()) refuse("JSON Value: key 'examples' is expected and was not found, or is an empty list");
     std::vector<std::string> r;
     for (train::Features& own : examples_) {
@@ -181,11 +192,11 @@ class ExamplesReader final : public JsonEvents {
 
 }  // namespace impl
 
-TANDEM_INLINE ExamplesBody read_examples(std::string_view json, const Signatures& signatures) {
+TANDEM_INLINE ExamplesBody read_examples(std::string_view json, const Signatures& signatures, i64 most_bytes) {
   const std::string name = impl::find_signature_name(json);
   impl::ExamplesReader reader(impl::signature_named(signatures, name).features);
   impl::read_json(json, reader);
-  const std::vector<std::string> examples = reader.finish();
+  const std::vector<std::string> examples = reader.finish(json.size(), most_bytes);
   const Tensor t = Tensor::allocate({Shape{static_cast<i64>(examples.size())}, DType::string, {}});
   for (std::size_t i = 0; i < examples.size(); ++i) static_cast<Bytes*>(t.raw())[i] = Bytes(examples[i]);
   return {name, t};

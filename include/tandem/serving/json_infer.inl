@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "tandem/serving/infer_tensor.hpp"
 #include "tandem/serving/json_infer.hpp"
@@ -182,8 +183,13 @@ TANDEM_INLINE InferBody read_infer(std::string_view body, std::optional<std::siz
     if (input.name.empty()) impl::refuse_infer("an input has no name");
     if (!reader.body.inputs.emplace(input.name, impl::infer_tensor(input, binary)).second) input.fail("is there twice");
   }
-  for (const InferBody::Output& output : reader.body.outputs)
+  std::set<std::string_view> wanted;
+  for (const InferBody::Output& output : reader.body.outputs) {
     if (output.name.empty()) impl::refuse_infer("an output has no name");
+    if (!wanted.insert(output.name).second)
+      impl::refuse_infer("the output " + tandem::detail::escaped_text(std::string_view(output.name).substr(0, 255)) +
+                         " is requested twice");
+  }
   if (!binary.empty())
     impl::refuse_infer(std::to_string(binary.size()) + " bytes of binary data belong to no input (binary_data_size)");
   return std::move(reader.body);

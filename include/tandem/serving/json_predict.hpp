@@ -54,9 +54,11 @@ struct ExamplesBody {
 /// Each example becomes a tf.Example; features of the context belong to all that have none of that name. Texts and
 /// {"b64": "..."} are bytes, whole numbers and booleans int64, unless the signature declares the feature float32; lists
 /// with other numbers are float32.
-///   throws  errors::InvalidArgumentError as read_predict, and for a feature with values of several kinds, or of
-///           another kind than the signature declares
-TANDEM_API ExamplesBody read_examples(std::string_view json, const Signatures& signatures);
+///   most_bytes   of the body and of the context's copies, one for each example
+///   throws       errors::InvalidArgumentError as read_predict, and for a feature with values of several kinds, or of
+///                another kind than the signature declares; errors::ResourceExhaustedError above .most_bytes
+TANDEM_API ExamplesBody read_examples(std::string_view json, const Signatures& signatures,
+                                      i64 most_bytes = i64{64} << 20);
 /// {"results": [[["label", 0.5], ...], ...]} of `classes` and `scores`, one of which may be missing.
 ///   throws  errors::InternalError if the outputs are not those of a classify signature
 TANDEM_API std::string write_classify(const NamedTensors& outputs);
@@ -68,6 +70,10 @@ namespace impl {
 /// The signature of that name.
 ///   throws  errors::InvalidArgumentError, in TensorFlow Serving's words
 TANDEM_API const saved_model::Signature& signature_named(const Signatures& signatures, const std::string& name);
+/// Checks what a request takes when each of its examples has a copy of the context.
+///   input   the bytes of the request itself
+///   throws  errors::ResourceExhaustedError for more than .most_bytes
+TANDEM_API void check_context(std::size_t examples, std::size_t context, std::size_t input, i64 most_bytes);
 /// The top level's signature_name; "serving_default" without one.
 TANDEM_API std::string find_signature_name(std::string_view json);
 }  // namespace impl

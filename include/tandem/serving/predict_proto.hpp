@@ -9,8 +9,10 @@
 namespace TANDEM_NS::serving::impl {
 
 /// The request of a PredictRequest.
-///   throws  errors::InvalidArgumentError for a damaged message, and for tensors as parse_tensor
-TANDEM_API Request parse_predict_request(std::string_view message);
+///   most_filled   the bytes that values which are repeated to fill a shape may take, of all its tensors
+///   throws        errors::InvalidArgumentError for a damaged message, and for tensors as parse_tensor;
+///                 errors::ResourceExhaustedError if .most_filled does not suffice
+TANDEM_API Request parse_predict_request(std::string_view message, i64 most_filled = i64{64} << 20);
 /// The requests of a PredictionLog, a record of warm-up; none if it is of another method than Predict.
 std::vector<Request> parse_prediction_log(std::string_view message);
 /// Raises what the parsers raise for a message of this name that is damaged.

@@ -40,7 +40,7 @@ TANDEM_INLINE void append_model_spec(std::string& to, std::uint32_t field, const
 }
 
 // An entry of a map from names to tensors.
-TANDEM_INLINE void parse_named_tensor(std::string_view message, NamedTensors& to) {
+TANDEM_INLINE void parse_named_tensor(std::string_view message, NamedTensors& to, i64& fill) {
   std::string name;
   std::string_view tensor;
   WireReader entry(message);
@@ -49,15 +49,16 @@ TANDEM_INLINE void parse_named_tensor(std::string_view message, NamedTensors& to
     else if (entry.is(2, WireType::bytes)) tensor = entry.bytes();
   }
   if (!entry.ok()) refuse_message("map of tensors");
-  to.insert_or_assign(name, parse_tensor(tensor, "the tensor '" + name + "'"));
+  to.insert_or_assign(name, parse_tensor(tensor, "the tensor '" + name + "'", fill));
 }
 
-TANDEM_INLINE Request parse_predict_request(std::string_view message) {
+TANDEM_INLINE Request parse_predict_request(std::string_view message, i64 most_filled) {
   Request r;
+  i64 fill = most_filled;
   WireReader in(message);
   while (in.next()) {
     if (in.is(1, WireType::bytes)) r.model = parse_model_spec(in.bytes());
-    else if (in.is(2, WireType::bytes)) parse_named_tensor(in.bytes(), r.inputs);
+    else if (in.is(2, WireType::bytes)) parse_named_tensor(in.bytes(), r.inputs, fill);
     else if (in.is(3, WireType::bytes)) r.outputs.emplace_back(in.bytes());
   }
   if (!in.ok()) refuse_message("PredictRequest");

@@ -176,7 +176,7 @@ TANDEM_INLINE std::string Rest::predict(const RestPath& path, std::string_view b
       return write_predict(core_.predict(r).outputs, read.is_rows);
     }
     const bool is_classify = path.kind == RestPath::classify;
-    const ExamplesBody read = read_examples(body, signatures);
+    const ExamplesBody read = read_examples(body, signatures, options_.most_request_bytes);
     r.model.signature = read.signature;
     r.inputs.emplace("inputs", read.examples);
     r.method = is_classify ? saved_model::classify_method : saved_model::regress_method;

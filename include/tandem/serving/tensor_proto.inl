@@ -102,7 +102,10 @@ TANDEM_INLINE void append_values(std::string& to, DType d, const io::detail::Wir
   const std::size_t part = is_complex(d) ? size_of(d) / 2 : size_of(d);
   const bool is_fixed = is_complex(d) || d == DType::float32 || d == DType::float64;
   const WireType single = !is_fixed ? WireType::varint : part == 4 ? WireType::fixed32 : WireType::fixed64;
-  const auto number = [&](u64 x) { to.append(reinterpret_cast<const char*>(&x), part); };  // the low bytes
+  const auto number = [&](u64 x) {
+    if (d == DType::bool_) x = x != 0;
+    to.append(reinterpret_cast<const char*>(&x), part);  // the low bytes
+  };
   if (in.type() == single) return number(in.number());
   if (in.type() != WireType::bytes || (is_fixed && in.bytes().size() % part))
     refuse_tensor(what, "its values are damaged, or of another type");
@@ -116,21 +119,31 @@ TANDEM_INLINE void append_values(std::string& to, DType d, const io::detail::Wir
     number(x);
   }
 }
+// Takes the bytes of elements that have no value of their own off what a message may fill.
+TANDEM_INLINE void take_fill(i64& fill, i64 elements, std::size_t width, const std::string& what) {
+  const i64 bytes = std::max<i64>(elements, 0) * static_cast<i64>(width);
+  if (bytes > fill)
+    errors::raise<errors::ResourceExhaustedError>(
+        "serving", what + ": the message fills more memory with repeated values than a message may have");
+  fill -= bytes;
+}
 // One text fills a shape of any size that takes no memory worth mentioning: its copies share their bytes.
-TANDEM_INLINE Tensor texts_of(std::string_view message, const Shape& shape, i64 size, const std::string& what) {
+TANDEM_INLINE Tensor texts_of(std::string_view message, const Shape& shape, i64 size, const std::string& what,
+                              i64& fill) {
   std::vector<Bytes> texts;
   for (io::detail::WireReader in(message); in.next();)
     if (in.is(8, io::detail::WireType::bytes)) texts.emplace_back(in.bytes());
   if (static_cast<i64>(texts.size()) != size && (texts.size() != 1 || size > (1 << 20)))
     refuse_tensor(what, "it has " + std::to_string(texts.size()) + " strings, its shape " + to_string(shape) +
                             " takes " + std::to_string(size));
+  take_fill(fill, size - static_cast<i64>(texts.size()), sizeof(Bytes), what);
   const Tensor t = Tensor::allocate({shape, DType::string, Device()});
   for (i64 i = 0; i < size; ++i)
     static_cast<Bytes*>(t.raw())[i] = texts[texts.size() == 1 ? 0 : static_cast<std::size_t>(i)];
   return t;
 }
 
-TANDEM_INLINE Tensor parse_tensor(std::string_view message, const std::string& what) {
+TANDEM_INLINE Tensor parse_tensor(std::string_view message, const std::string& what, i64& fill) {
   const TensorFields f = parse_fields(message, what);
   if (!f.dtype) refuse_tensor(what, "its TensorProto has no dtype");
   const DType d = dtype_of(*f.dtype, what);
@@ -138,7 +151,7 @@ TANDEM_INLINE Tensor parse_tensor(std::string_view message, const std::string& w
   for (const i64 n : f.shape)
     if (__builtin_mul_overflow(size, n, &size))
       refuse_tensor(what, "its shape " + to_string(f.shape) + " is too large");
-  if (d == DType::string) return texts_of(message, f.shape, size, what);
+  if (d == DType::string) return texts_of(message, f.shape, size, what, fill);
   std::string values;
   if (f.content.empty())
     for (io::detail::WireReader in(message); in.next();)
@@ -150,6 +163,7 @@ TANDEM_INLINE Tensor parse_tensor(std::string_view message, const std::string& w
   if (bytes.size() % width || (static_cast<i64>(count) != size && !fills))
     refuse_tensor(what, "it has " + std::to_string(bytes.size()) + " bytes of values, its shape " + to_string(f.shape) +
                             " takes " + std::to_string(size) + " of " + name(d));
+  take_fill(fill, size - static_cast<i64>(count), width, what);
   const Tensor t = Tensor::allocate({f.shape, d, Device()});
   char* const to = static_cast<char*>(t.raw());
   if (count) std::memcpy(to, bytes.data(), bytes.size());

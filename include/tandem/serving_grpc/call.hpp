@@ -29,8 +29,8 @@ struct CallEvent {
 
 /// What the calls of a server have in common.
 struct GrpcShared {
-  GrpcShared(Engine& e, const Guard& g, bool ignore_extra_inputs)
-      : engine(e), guard(g), methods(e, &e, ignore_extra_inputs) {}
+  GrpcShared(Engine& e, const Guard& g, const Options& o)
+      : engine(e), guard(g), methods(e, &e, o.ignore_extra_inputs, o.max_request_bytes) {}
 
   Engine& engine;
   const Guard& guard;

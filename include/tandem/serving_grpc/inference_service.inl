@@ -256,24 +256,29 @@ TANDEM_INLINE void append_infer_output(std::string& to, std::string& raw, const 
 }
 TANDEM_INLINE std::string Methods::infer(std::string_view message, const CallInfo& call) const {
   const InferMessage m = parse_infer_message(message);
-  Request r{.model = infer_model(m.name, m.version),
-            .inputs = infer_inputs(m),
-            .outputs = m.outputs,
-            .call = call.call,
-            .protocol = "grpc"};
-  drop_extra_inputs(r);
-  const Response response = core_.predict(r);
+  const Request r{.model = infer_model(m.name, m.version),
+                  .inputs = infer_inputs(m),
+                  .outputs = m.outputs,
+                  .call = call.call,
+                  .protocol = "grpc"};
+  const Response response = ask(r);
   std::string to, raw;
+  const auto append = [&](const std::string& name, const Tensor& t) {
+    append_infer_output(to, raw, name, t);
+    if (to.size() + raw.size() > static_cast<std::size_t>(most_bytes_))
+      errors::raise<errors::ResourceExhaustedError>(
+          "serving", "the answer takes more than " + std::to_string(most_bytes_) + " bytes (--max_request_bytes)");
+  };
   io::detail::append_field(to, 1, m.name);
   io::detail::append_field(to, 2, std::to_string(response.version));
   if (!m.id.empty()) io::detail::append_field(to, 3, m.id);
   if (m.outputs.empty()) {
-    for (const auto& output : response.outputs) append_infer_output(to, raw, output.first, output.second);
+    for (const auto& output : response.outputs) append(output.first, output.second);
   } else {
     for (const std::string& name : m.outputs) {
       const auto at = response.outputs.find(name);
       if (at == response.outputs.end()) refuse_inference("output tensor alias not found in signature: " + name);
-      append_infer_output(to, raw, name, at->second);
+      append(name, at->second);
     }
   }
   return to += raw;

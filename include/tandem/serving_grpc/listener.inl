@@ -19,7 +19,7 @@ namespace impl {
 class GrpcListener final : public Listener, public CrewWork {
  public:
   explicit GrpcListener(const ListenerContext& c)
-      : shared_(c.engine, c.guard, c.options.ignore_extra_inputs), credentials_(grpc_credentials(c.certificates)) {
+      : shared_(c.engine, c.guard, c.options), credentials_(grpc_credentials(c.certificates)) {
     const Options& o = c.options;
     if (o.port < 0 || o.port > 65535)
       errors::raise<errors::InvalidArgumentError>("serving",

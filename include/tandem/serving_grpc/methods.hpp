@@ -36,9 +36,11 @@ TANDEM_API const Method* find_method(std::string_view path);
 class TANDEM_API Methods {
  public:
   /// What is given must outlive it.
-  ///   engine   what HandleReloadConfigRequest changes; null: it is refused
-  Methods(Core& core, Engine* engine, bool ignore_extra_inputs)
-      : core_(core), engine_(engine), ignore_extra_inputs_(ignore_extra_inputs) {}
+  ///   engine       what HandleReloadConfigRequest changes; null: it is refused
+  ///   most_bytes   of an answer of ModelInfer, and of what a request takes when its repeated values and its context
+  ///                are spread out
+  Methods(Core& core, Engine* engine, bool ignore_extra_inputs, i64 most_bytes = i64{64} << 20)
+      : core_(core), engine_(engine), ignore_extra_inputs_(ignore_extra_inputs), most_bytes_(most_bytes) {}
 
   std::string predict(std::string_view message, const CallInfo& call) const;
   std::string classify(std::string_view message, const CallInfo& call) const;
@@ -62,11 +64,14 @@ class TANDEM_API Methods {
   std::string watched_health(std::string_view message) const;
 
  private:
+  Response ask(const Request& request) const;
   void drop_extra_inputs(Request& request) const;
+  Tensor parse_examples(std::string_view input) const;
 
   Core& core_;
   Engine* const engine_;
   const bool ignore_extra_inputs_;
+  const i64 most_bytes_;
 };
 
 /// A HealthCheckResponse; the numbers of ServingStatus.

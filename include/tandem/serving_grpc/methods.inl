@@ -37,10 +37,25 @@ TANDEM_INLINE const Method* find_method(std::string_view path) {
   return nullptr;
 }
 
+// A request that loses surplus inputs is bound to the version whose signature was read; if that is unloaded meanwhile,
+// the signature is read again.
+TANDEM_INLINE Response Methods::ask(const Request& r) const {
+  if (!ignore_extra_inputs_) return core_.predict(r);
+  constexpr int most_tries = 3;
+  for (int i = 1;; ++i) {
+    Request bound = r;
+    drop_extra_inputs(bound);
+    try {
+      return core_.predict(bound);
+    } catch (const errors::NotFoundError&) {
+      if (r.model.version || i == most_tries) throw;
+    }
+  }
+}
 TANDEM_INLINE void Methods::drop_extra_inputs(Request& r) const {
-  if (!ignore_extra_inputs_) return;
   i64 version = 0;
   const auto all = core_.signatures(r.model, version);
+  r.model.version = version, r.model.label.clear();
   const auto at = all.find(r.model.signature.empty() ? "serving_default" : r.model.signature);
   if (at == all.end()) return;
   const std::vector<TensorInfo>& known = at->second.inputs;

@@ -1,8 +1,10 @@
 // Definitions of serving_grpc/methods.hpp: tensorflow.serving.PredictionService.
 #pragma once
 #include <algorithm>
+#include <optional>
 
 #include "tandem/io/example.hpp"
+#include "tandem/serving/json_predict.hpp"
 #include "tandem/serving/predict_proto.hpp"
 #include "tandem/serving/tensor_proto.hpp"
 #include "tandem/serving_grpc/methods.hpp"
@@ -16,15 +18,14 @@ using io::detail::WireReader;
 using io::detail::WireType;
 
 TANDEM_INLINE std::string Methods::predict(std::string_view message, const CallInfo& call) const {
-  Request r = parse_predict_request(message);
+  Request r = parse_predict_request(message, most_bytes_);
   r.call = call.call, r.protocol = "grpc";
-  drop_extra_inputs(r);
-  return predict_response(r.model, core_.predict(r));
+  return predict_response(r.model, ask(r));
 }
 
 // The examples of an Input, as the bytes that they have in the message. A context has the features that an example does
 // not have itself.
-TANDEM_INLINE Tensor parse_examples(std::string_view input) {
+TANDEM_INLINE Tensor Methods::parse_examples(std::string_view input) const {
   std::vector<std::string_view> examples;
   std::string_view context;
   WireReader in(input);
@@ -41,6 +42,7 @@ TANDEM_INLINE Tensor parse_examples(std::string_view input) {
   }
   if (!in.ok()) refuse_message("Input");
   if (examples.empty()) errors::raise<errors::InvalidArgumentError>("serving", "Input is empty: it has no examples");
+  if (!context.empty()) check_context(examples.size(), context.size(), input.size(), most_bytes_);
   const Tensor t = Tensor::allocate({Shape{static_cast<i64>(examples.size())}, DType::string, Device()});
   auto* const to = static_cast<Bytes*>(t.raw());
   if (context.empty()) {
@@ -163,6 +165,34 @@ TANDEM_INLINE InferenceTask parse_inference_task(std::string_view message) {
                                               "Unsupported signature method_name: " + task.method.substr(0, 255));
   return task;
 }
+// The answer to all tasks. Nothing if the version that has answered the first one is unloaded before another that means
+// it; then the tasks must begin again, unless this is the last try.
+TANDEM_INLINE std::optional<std::string> run_tasks(Core& core, const std::vector<InferenceTask>& tasks,
+                                                   const Tensor& examples, const CallInfo& call, bool is_last_try) {
+  std::string to;
+  std::optional<i64> version;  // of the first task: the answer does not mix two
+  for (const InferenceTask& task : tasks) {
+    ModelSpec model = task.model;
+    const bool is_bound = version && !model.version && model.label.empty();
+    if (is_bound) model.version = version;
+    const bool is_classify = task.method == saved_model::classify_method;
+    const char* const method = is_classify ? saved_model::classify_method : saved_model::regress_method;
+    Response r;
+    try {
+      r = run_examples(core, model, examples, method, call);
+    } catch (const errors::NotFoundError&) {
+      if (!is_bound || is_last_try) throw;
+      return {};
+    }
+    if (!version) version = r.version;
+    append_message(to, 1, [&] {
+      append_model_spec(to, 1, answered(task.model, r.version));
+      if (is_classify) append_classification(to, 2, r.outputs);
+      else append_regression(to, 3, r.outputs);
+    });
+  }
+  return to;
+}
 TANDEM_INLINE std::string Methods::multi_inference(std::string_view message, const CallInfo& call) const {
   std::vector<InferenceTask> tasks;
   std::string_view input;
@@ -181,22 +211,10 @@ TANDEM_INLINE std::string Methods::multi_inference(std::string_view message, con
     errors::raise<errors::InvalidArgumentError>(
         "serving", "All ModelSpecs in a MultiInferenceRequest must access the same model name.");
   const Tensor examples = parse_examples(input);
-  std::string to;
-  std::optional<i64> version;  // of the first task: the answer does not mix two
-  for (const InferenceTask& task : tasks) {
-    ModelSpec model = task.model;
-    if (version && !model.version && model.label.empty()) model.version = version;
-    const bool is_classify = task.method == saved_model::classify_method;
-    const Response r = run_examples(core_, model, examples,
-                                    is_classify ? saved_model::classify_method : saved_model::regress_method, call);
-    if (!version) version = r.version;
-    append_message(to, 1, [&] {
-      append_model_spec(to, 1, answered(task.model, r.version));
-      if (is_classify) append_classification(to, 2, r.outputs);
-      else append_regression(to, 3, r.outputs);
-    });
-  }
-  return to;
+  constexpr int most_tries = 3;
+  for (int i = 1;; ++i)
+    if (std::optional<std::string> answer = run_tasks(core_, tasks, examples, call, i == most_tries))
+      return std::move(*answer);
 }
 
 }  // namespace TANDEM_NS::serving::impl
