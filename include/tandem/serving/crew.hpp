@@ -42,9 +42,12 @@ class TANDEM_API Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
   /// Waits for the threads.
-  ~Crew();
+  ~Crew() { join(); }
   /// Begins.
+  ///   throws  std::system_error if there are not the threads that it needs
   void start();
+  /// Waits for the threads: for whoever may still be asked by them for the crew meanwhile.
+  void join();
   /// Whether a thread that does not stay must return now.
   ///   is_idle   whether it has had nothing to do for some seconds
   bool lets_go(bool is_idle);
@@ -80,6 +83,7 @@ class TANDEM_API Crew {
   CrewWork& work_;
   const int most_;
   std::atomic<int> busy_{0}, threads_{0};          // busy: in models
+  std::atomic<int> limit_;                         // as many as could be had; .most_ if none was refused
   std::atomic<std::uint64_t> begun_{0}, over_{0};  // Slow scopes
   std::atomic<std::int64_t> average_{0};           // nanoseconds of late ones
   std::atomic<bool> is_parked_{false};             // whether the watcher sleeps

@@ -9,12 +9,13 @@ namespace TANDEM_NS::serving::impl {
 inline constexpr int base_crew = 2;
 inline constexpr std::int64_t slow_call = 200'000;  // nanoseconds
 
-TANDEM_INLINE Crew::Crew(CrewWork& work, int most) : work_(work), most_(most > base_crew ? most : base_crew + 1) {}
+TANDEM_INLINE Crew::Crew(CrewWork& work, int most)
+    : work_(work), most_(most > base_crew ? most : base_crew + 1), limit_(most_) {}
 TANDEM_INLINE void Crew::start() {
   for (int i = 0; i < base_crew; ++i) add(true);
   watcher_ = std::thread([this] { watch(); });
 }
-TANDEM_INLINE Crew::~Crew() {
+TANDEM_INLINE void Crew::join() {
   std::unique_lock lock(mutex_);
   stop_ = true;
   wake_.notify_all();
@@ -32,13 +33,14 @@ TANDEM_INLINE void Crew::add(bool stays) {
     throw;
   }
 }
-// No thread to be had, or no memory: those that there are go on.
+// No thread to be had, or no memory: those that there are go on, and the last one that is free stays out of models.
 TANDEM_INLINE bool Crew::try_add() noexcept {
   if (threads_ >= most_) return false;
   try {
     add(false);
     return true;
   } catch (const std::exception&) {
+    limit_ = threads_.load();
     return false;
   }
 }
@@ -56,10 +58,11 @@ TANDEM_INLINE void Crew::run(bool stays) {
 // While there is work, looks every millisecond whether all threads are stuck in models. Without work it sleeps.
 TANDEM_INLINE void Crew::watch() {
   constexpr std::chrono::milliseconds tick(1);
-  constexpr int most_quiet = 100, most_stuck = 5, check_every = 50;  // ticks
+  constexpr int most_quiet = 100, most_stuck = 5, check_every = 50, try_again_every = 1000;  // ticks
   std::unique_lock lock(mutex_);
   std::uint64_t begun = begun_, over = over_;
-  for (int quiet = 0, stuck = 0, ticks = 0; !stop_; ++ticks) {
+  unsigned ticks = 0;
+  for (int quiet = 0, stuck = 0; !stop_; ++ticks) {
     if (quiet >= most_quiet) {
       is_parked_ = true;
       // What has begun before it was parked has not woken it.
@@ -71,6 +74,7 @@ TANDEM_INLINE void Crew::watch() {
     stuck = over_ == over && is_stuck() ? stuck + 1 : over_ == over ? stuck : 0;
     begun = begun_, over = over_;
     if (stuck >= most_stuck && is_stuck()) try_add();
+    if (limit_ < most_ && ticks % try_again_every == 0 && try_add()) limit_ = most_;
     if (ticks % check_every == 0) check_scopes();
   }
 }
@@ -97,8 +101,8 @@ TANDEM_INLINE Crew::Slow::Slow(Crew& crew, CrewCheck* check)
     crew_.wake_.notify_all();
   }
   if (!crew_.is_stuck()) return;
-  if (crew_.threads_ >= crew_.most_) may_ = false;
-  else if (crew_.average_ > slow_call) crew_.try_add();
+  if (crew_.threads_ >= crew_.limit_) may_ = false;
+  else if (crew_.average_ > slow_call) may_ = crew_.try_add();
 }
 TANDEM_INLINE Crew::Slow::~Slow() {
   if (check_) {

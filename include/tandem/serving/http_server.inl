@@ -89,13 +89,19 @@ TANDEM_INLINE HttpServer::HttpServer(const Options& options, const Certificates&
     : state_(std::make_unique<State>(options, certificates, handler)) {
   state_->listen();
   state_->crew.emplace(*state_, options.max_connections);
-  state_->accept();
-  state_->crew->start();
+  try {
+    state_->accept();
+    state_->crew->start();
+  } catch (...) {  // no thread, or no memory: those that have begun must end
+    state_->io.stop();
+    state_->crew->join();
+    throw;
+  }
 }
 TANDEM_INLINE HttpServer::~HttpServer() {
   stop_accepting();
   state_->io.stop();
-  state_->crew.reset();  // waits for the handler
+  state_->crew->join();  // waits for the handler
 }
 TANDEM_INLINE int HttpServer::port() const { return state_->port; }
 TANDEM_INLINE void HttpServer::stop_accepting() {
