@@ -90,6 +90,7 @@ TEST_CASE("grpc: tokens are needed, but for health") {
   CHECK(code(check, "", "") == 0);
   CHECK(code("/inference.GRPCInferenceService/ServerLive", "", "") == 0);
   CHECK(code("/inference.GRPCInferenceService/ServerMetadata", "", "") == 16);
+  CHECK(code(predict_path, predict_request("half", {1}), "bEARER secret") == 0);
   for (const char* wrong : {"", "Bearer secrep", "Bearer secret1", "secret", "Bearer admin:chief"})
     CHECK(code(predict_path, predict_request("half", {1}), wrong) == 16);
   CHECK(code(predict_path, predict_request("half", {1}), "Bearer secret") == 0);
@@ -275,6 +276,82 @@ TEST_CASE("grpc: a port that is taken") {
              ContainsSubstring("cannot listen on 127.0.0.1:"));
   options.port = 70'000;
   CHECK_THROWS_AS(Server(options, serving::grpc_listener), errors::InvalidArgumentError);
+}
+
+TEST_CASE("grpc: watchers have a limit") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  serving::Options options = testing::grpc_options(folder.path, "half");
+  options.max_connections = 3;
+  Server server(options, serving::grpc_listener);
+  server.engine().settle();
+  std::vector<std::unique_ptr<GrpcClient>> clients;
+  for (int k = 0; k < 4; ++k) clients.push_back(std::make_unique<GrpcClient>(server.port()));
+  std::vector<std::unique_ptr<GrpcStream>> watching;
+  for (int k = 0; k < 3; ++k) {
+    watching.push_back(std::make_unique<GrpcStream>(*clients[static_cast<std::size_t>(k)], watch));
+    REQUIRE(watching.back()->write(""));
+    CHECK(at(watching.back()->read().message, {1}) == "1");
+  }
+  CHECK(GrpcStream(*clients[3], watch).read().code == 8);
+  CHECK(at(clients[3]->call(check, "").message, {1}) == "1");
+  watching.pop_back();  // its place is free when the server has seen it
+  for (int code = 8; code == 8;) {
+    GrpcStream another(*clients[3], watch);
+    another.write("");
+    code = another.read().code;
+    CHECK((code == 8 || code == 0));
+  }
+}
+
+TEST_CASE("grpc: the text of an error is cut between two characters") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  Server server(testing::grpc_options(folder.path, "half"), serving::grpc_listener);
+  server.engine().settle();
+  GrpcClient client(server.port());
+  for (const char* shift : {"", "a"}) {
+    std::string name = shift;
+    for (int i = 0; i < 20'000; ++i) name += "\u00e4";
+    const GrpcAnswer a = client.call(predict_path, predict_request(name, {1}));
+    CHECK(a.code == 5);
+    CHECK(a.text.size() > 1020);
+    CHECK(a.text.size() <= 1024);
+    CHECK(a.text.substr(a.text.size() - 2) == "\u00e4");
+  }
+}
+
+TEST_CASE("grpc: a reload that takes long ends with its deadline, and with the server") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  const std::vector<std::string> endless(1, testing::prediction_log("slow", {1e9f}));
+  testing::save_slow(folder / "slow/1", endless);
+  serving::Options options = testing::grpc_options(folder.path, "half");
+  options.auth_token_file = folder / "tokens", options.grace_seconds = 0.5;
+  folder.file("tokens", "admin:chief\n");
+  Server server(options, serving::grpc_listener);
+  server.engine().settle();
+  GrpcClient client(server.port());
+  std::string config;
+  append_message(config, 1, [&] {
+    append_message(config, 1, [&] {
+      append_message(config, 1, [&] {
+        append_field(config, 1, "slow");
+        append_field(config, 2, folder / "slow");
+      });
+    });
+  });
+  CHECK(client.call(reload, config, {.seconds = 0.3, .token = "Bearer chief"}).code == 4);
+  std::atomic<int> code{-1};
+  std::thread caller([&] { code = client.call(reload, config, {.token = "Bearer chief"}).code; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const auto begin = std::chrono::steady_clock::now();
+  server.stop();
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+  caller.join();
+  CHECK(code != 0);
+  CHECK_THROWS_AS(server.engine().settle(), errors::UnavailableError);
+  CHECK_THROWS_AS(server.engine().reload({}), errors::UnavailableError);
 }
 
 }  // namespace grpc_server_test

@@ -30,10 +30,14 @@ class TANDEM_API Engine final : public Core {
   std::string metrics() override;
 
   /// Serves other models, or other versions of them. What is served before and after stays in memory.
-  ///   throws  errors::InvalidArgumentError as the constructor; then nothing has changed
+  ///   throws  errors::InvalidArgumentError as the constructor, errors::UnavailableError after drain(); then nothing
+  ///   has
+  ///           changed
   void reload(std::vector<ModelConfig> models);
   /// Looks at the models' folders now, and waits until every version that is wanted is available or has failed once.
-  void settle();
+  ///   throws  errors::CancelledError, errors::DeadlineExceededError when the call gives up, or drain() does not wait
+  ///           any longer; errors::UnavailableError after drain()
+  void settle(const CallOptions& call = {});
   /// Says that the server is not ready any more; requests are still answered.
   void stop_being_ready();
   /// Refuses requests from now on with errors::UnavailableError, and waits so many seconds for those that run; then

@@ -264,8 +264,20 @@ TANDEM_INLINE std::string Engine::metrics() {
   parts_->metrics.states(all);
   return parts_->metrics.text();
 }
-TANDEM_INLINE void Engine::reload(std::vector<ModelConfig> models) { parts_->manager.configure(std::move(models)); }
-TANDEM_INLINE void Engine::settle() { parts_->manager.settle(); }
+TANDEM_INLINE void Engine::reload(std::vector<ModelConfig> models) {
+  if (parts_->is_drained) errors::raise<errors::UnavailableError>("serving", "the server shuts down");
+  parts_->manager.configure(std::move(models));
+}
+TANDEM_INLINE void Engine::settle(const CallOptions& call) {
+  struct InFlight {
+    std::atomic<i64>& count;
+    explicit InFlight(std::atomic<i64>& c) : count(c) { ++count; }
+    ~InFlight() { --count; }
+  } const in_flight(parts_->in_flight);  // drain() waits for it
+  if (parts_->is_drained) errors::raise<errors::UnavailableError>("serving", "the server shuts down");
+  const CallScope until_grace_ends({.cancel = parts_->grace_is_over});
+  parts_->manager.settle(call);
+}
 TANDEM_INLINE void Engine::stop_being_ready() { parts_->is_stopping = true; }
 TANDEM_INLINE void Engine::drain(double seconds) {
   parts_->is_stopping = parts_->is_drained = true;

@@ -47,7 +47,8 @@ class Manager {
   ///           less than one version
   void configure(std::vector<ModelConfig> models);
   /// Looks at the folders now, and waits until every version that is wanted is available or has failed once.
-  void settle();
+  ///   throws  errors::CancelledError, errors::DeadlineExceededError when the call gives up
+  void settle(const CallOptions& call);
 
  private:
   struct Shared;

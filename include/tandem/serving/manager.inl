@@ -317,15 +317,18 @@ TANDEM_INLINE void Manager::configure(std::vector<ModelConfig> given) {
   shared_->look_now = true;
   shared_->wake.notify_all();
 }
-TANDEM_INLINE void Manager::settle() {
+TANDEM_INLINE void Manager::settle(const CallOptions& call) {
+  const CallScope scope(call);
   std::unique_lock lock(shared_->mutex);
   const i64 wanted = shared_->looks + 1;
   shared_->look_now = true;
   shared_->wake.notify_all();
   // A look that has begun already does not count.
-  shared_->idle.wait(lock, [&] {
+  const auto is_settled = [&] {
     return shared_->stop || (shared_->looks >= wanted && !shared_->is_looking && !shared_->has_work());
-  });
+  };
+  constexpr std::chrono::milliseconds patience(20);
+  while (!shared_->idle.wait_for(lock, patience, is_settled)) scope.check("serving", "while models were loaded");
 }
 
 TANDEM_INLINE const Model& Manager::Shared::model(const ModelSpec& spec) const {

@@ -30,11 +30,15 @@ struct CallEvent {
 /// What the calls of a server have in common.
 struct GrpcShared {
   GrpcShared(Engine& e, const Guard& g, const Options& o)
-      : engine(e), guard(g), methods(e, &e, o.ignore_extra_inputs, o.max_request_bytes) {}
+      : engine(e),
+        guard(g),
+        methods(e, &e, o.ignore_extra_inputs, o.max_request_bytes),
+        most_streams(o.max_connections) {}
 
   Engine& engine;
   const Guard& guard;
   const Methods methods;
+  const int most_streams;
   const Descriptors descriptors;
   ::grpc::AsyncGenericService service;
   std::unique_ptr<::grpc::ServerCompletionQueue> queue;
@@ -42,7 +46,8 @@ struct GrpcShared {
   std::atomic<bool> is_closing{false};
   std::atomic<int> calls{0};  // that there are, those too that wait for a client
   std::mutex mutex;
-  std::set<GrpcCall*> streams;  // reflections, which end when the client wants it
+  int stream_count = 0;             // watchers and reflections, which end when the client wants it
+  std::set<GrpcCall*> reflections;  // those that wait for a message
 };
 
 /// A call. It owns itself: it ends when gRPC has told both that the answer is sent and that the call is over.
@@ -78,6 +83,7 @@ class GrpcCall {
   void release();
 
   void begin(bool ok);
+  void begin_stream();
   void read_message();
   void got_message(bool ok);
   void answer();
@@ -101,6 +107,7 @@ class GrpcCall {
   Event begin_{*this, &GrpcCall::begin}, read_{*this, &GrpcCall::got_message}, written_{*this, &GrpcCall::written},
       tick_{*this, &GrpcCall::ticked}, finished_{*this, &GrpcCall::finished}, over_{*this, &GrpcCall::over};
   const Method* method_ = nullptr;
+  bool is_stream_ = false;  // one that is counted
   const CancelToken cancel_;
   std::atomic<int> awaited_{2};  // finished and over
   std::atomic<bool> is_cancelled_{false};

@@ -2,6 +2,7 @@
 #pragma once
 #include <grpcpp/support/byte_buffer.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "tandem/base/error.hpp"
@@ -34,8 +35,13 @@ TANDEM_INLINE ::grpc::ByteBuffer buffer_of(std::string answer) {
   (void)owner.release();
   return {&slice, 1};
 }
+// Clients refuse headers above 8 KiB, and see another error then.
 TANDEM_INLINE ::grpc::Status grpc_status(int code, const std::string& text) {
-  return {static_cast<::grpc::StatusCode>(code), text};
+  constexpr std::size_t most = 1024;
+  std::size_t n = std::min(text.size(), most);
+  const auto is_inside = [&](std::size_t i) { return (static_cast<unsigned char>(text[i]) & 0xc0) == 0x80; };
+  while (n < text.size() && n > most - 4 && is_inside(n)) --n;  // not within a character of UTF-8
+  return {static_cast<::grpc::StatusCode>(code), text.substr(0, n)};
 }
 
 TANDEM_INLINE GrpcCall::GrpcCall(GrpcShared& shared) : shared_(shared) {
@@ -44,9 +50,10 @@ TANDEM_INLINE GrpcCall::GrpcCall(GrpcShared& shared) : shared_(shared) {
   shared_.service.RequestCall(&context_, &stream_, shared_.queue.get(), shared_.queue.get(), begin_.post());
 }
 TANDEM_INLINE GrpcCall::~GrpcCall() {
-  if (method_ && method_->kind == Method::reflection) {
+  if (is_stream_) {
     const std::lock_guard lock(shared_.mutex);
-    shared_.streams.erase(this);
+    --shared_.stream_count;
+    shared_.reflections.erase(this);
   }
   --shared_.calls;
 }
@@ -71,11 +78,24 @@ TANDEM_INLINE void GrpcCall::begin(bool ok) {
     shared_.engine.count_rejected("auth");
     return fail(7, "the call needs the token of an administrator, a line admin:TOKEN in the file of tokens");
   }
-  if (method_->kind == Method::reflection) {
-    const std::lock_guard lock(shared_.mutex);
-    shared_.streams.insert(this);
-  }
+  if (method_->kind != Method::unary) return begin_stream();
   read_message();
+}
+// Streams cost memory, and watchers time, without an end: there are so many at most.
+TANDEM_INLINE void GrpcCall::begin_stream() {
+  const char* refused = nullptr;
+  {
+    const std::lock_guard lock(shared_.mutex);
+    if (shared_.is_closing) refused = "the server shuts down";
+    else if (shared_.stream_count < shared_.most_streams) {
+      if (method_->kind == Method::reflection) shared_.reflections.insert(this);
+      is_stream_ = true, ++shared_.stream_count;
+    }
+  }
+  if (refused) return fail(14, refused);
+  if (is_stream_) return read_message();
+  shared_.engine.count_rejected("queue");
+  fail(8, "too many clients watch or reflect; try again later");
 }
 TANDEM_INLINE void GrpcCall::read_message() { stream_.Read(&request_, read_.post()); }
 TANDEM_INLINE void GrpcCall::got_message(bool ok) {

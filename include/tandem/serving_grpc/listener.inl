@@ -38,22 +38,26 @@ class GrpcListener final : public Listener, public CrewWork {
       errors::raise<errors::UnavailableError>("serving", "cannot listen on " + address + " for gRPC");
     }
     shared_.crew.emplace(*this, o.max_connections);
-    shared_.crew->start();
-    constexpr int waiting_calls = 16;
-    for (int i = 0; i < waiting_calls; ++i) GrpcCall::accept(shared_);
+    try {
+      shared_.crew->start();
+      constexpr int waiting_calls = 16;
+      for (int i = 0; i < waiting_calls; ++i) GrpcCall::accept(shared_);
+    } catch (...) {  // no thread, or no memory: those that have begun must end
+      stop_accepting_now();
+      throw;
+    }
   }
   ~GrpcListener() override {
     if (!shutdown_.joinable()) stop_accepting(0);
     finish();
-    shared_.queue->Shutdown();
-    shared_.crew.reset();
+    end_crew();
   }
   int port() const override { return port_; }
   void stop_accepting(double seconds) override {
     shared_.is_closing = true;
     {
       const std::lock_guard lock(shared_.mutex);
-      for (GrpcCall* const stream : shared_.streams) stream->cancel();
+      for (GrpcCall* const stream : shared_.reflections) stream->cancel();
     }
     // The engine cancels what still runs after that time. A moment more is for the answers.
     const auto grace = std::chrono::milliseconds(static_cast<i64>(std::min(seconds, 1e6) * 1000) + 1000);
@@ -62,8 +66,7 @@ class GrpcListener final : public Listener, public CrewWork {
   }
   void finish() override {
     if (shutdown_.joinable()) shutdown_.join();
-    // The server has told all calls that it ends; they still use the queue.
-    while (shared_.calls > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    wait_for_calls();
   }
 
  private:
@@ -81,6 +84,20 @@ class GrpcListener final : public Listener, public CrewWork {
       if (idle == 0) static_cast<CallEvent*>(tag)->on(ok);
     }
   }
+  void wait_for_calls() {
+    // The server has told all calls that it ends; they still use the queue.
+    while (shared_.calls > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  void stop_accepting_now() {
+    shared_.is_closing = true;
+    server_->Shutdown(std::chrono::system_clock::now());
+    wait_for_calls();
+    end_crew();
+  }
+  void end_crew() {
+    shared_.queue->Shutdown();
+    shared_.crew->join();
+  }
   static void set_limits(::grpc::ServerBuilder& builder, const Options& o) {
     const int most = static_cast<int>(std::min<i64>(o.max_request_bytes, std::numeric_limits<int>::max()));
     builder.SetMaxReceiveMessageSize(most);
@@ -95,6 +112,8 @@ class GrpcListener final : public Listener, public CrewWork {
     builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);  // finds clients that have vanished
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 60'000);
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
   }
 

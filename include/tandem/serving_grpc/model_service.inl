@@ -146,13 +146,13 @@ TANDEM_INLINE bool find_models(std::string_view message, int depth, std::vector<
   if (!in.ok()) refuse_message("ReloadConfigRequest");
   return has_list || depth == 2;
 }
-TANDEM_INLINE std::string Methods::reload_config(std::string_view message, const CallInfo&) const {
+TANDEM_INLINE std::string Methods::reload_config(std::string_view message, const CallInfo& call) const {
   std::vector<ModelConfig> models;
   if (!find_models(message, 0, models))
     errors::raise<errors::InvalidArgumentError>("serving", "the ReloadConfigRequest has no model_config_list");
   if (!engine_) errors::raise<errors::UnimplementedError>("serving", "the configuration of the server is fixed");
   engine_->reload(models);
-  engine_->settle();
+  engine_->settle(call.call);
   std::string to;
   for (const ModelConfig& m : models) {
     if (engine_->is_ready(ModelSpec{.name = m.name})) continue;
