@@ -74,6 +74,9 @@ class TlsClient {
   std::string ask(const std::string& target, const std::string& body) const {
     const std::string head = (body.empty() ? "GET " : "POST ") + target + " HTTP/1.1\r\nHost: localhost\r\n";
     if (!is_connected_ || !send(head + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body)) return {};
+    return receive();
+  }
+  std::string receive() const {
     std::string r;
     for (char some[4096];;) {
       const std::size_t end = r.find("\r\n\r\n"), length = r.find("Content-Length: ");
@@ -216,6 +219,22 @@ TEST_CASE("tls: files that cannot be used") {
               "server_key: '" + folder / "key.pem" + "' server_cert: '" + folder / "certificate.pem" + "'");
   Server server(options);
   CHECK(TlsClient(server.rest_port(), own.certificate).is_connected());
+}
+
+TEST_CASE("tls: a client that still sends a body that is too large gets the answer") {
+  const KeyAndCertificate authority = make_certificate(1), own = make_certificate(2, &authority);
+  const testing::TemporaryFolder folder;
+  serving::Options options = options_for(folder, ssl_config(own));
+  options.max_request_bytes = 1000;
+  Server server(options);
+  server.engine().settle();
+  const TlsClient client(server.rest_port(), authority.certificate);
+  REQUIRE(client.send("POST /v1/models/half:predict HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n"));
+  for (int i = 0; i < 10; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    CHECK(client.send(std::string(10'000, ' ')));
+  }
+  CHECK_THAT(client.receive(), StartsWith("HTTP/1.1 413"));
 }
 
 }  // namespace tls_test

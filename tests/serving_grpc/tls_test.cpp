@@ -86,4 +86,16 @@ TEST_CASE("grpc tls: certificates are renewed under load") {
   CHECK(bad == 0);
 }
 
+TEST_CASE("grpc tls: client_verify cannot change while the server runs") {
+  const KeyAndCertificate authority = make_certificate(1), own = make_certificate(2, &authority),
+                          client = make_certificate(3, &authority);
+  const testing::TemporaryFolder folder;
+  Server server(options_for(folder, ssl_config(own, authority.certificate, true)), serving::grpc_listener);
+  server.engine().settle();
+  folder.file("ssl.config", ssl_config(make_certificate(4, &authority)));
+  CHECK_THROWS_AS(server.reload_access(), errors::InvalidArgumentError);
+  CHECK(code(server, trusting(authority.certificate, client)) == 0);
+  CHECK(code(server, trusting(authority.certificate)) == 14);
+}
+
 }  // namespace grpc_tls_test

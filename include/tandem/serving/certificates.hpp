@@ -21,7 +21,8 @@ class Certificates {
   ///           SSLConfig, a key or a certificate, a key of another certificate, and .client_verify without .custom_ca
   explicit Certificates(std::string path);
   /// Reads the file again.
-  ///   throws  as the constructor; then what was read before stays
+  ///   throws  as the constructor, and errors::InvalidArgumentError for another .client_verify; then what was read
+  ///           before stays
   void reload();
   bool is_used() const { return !path_.empty(); }
   /// What OpenSSL needs for a connection: TLS 1.2 or later.

@@ -52,6 +52,10 @@ TANDEM_INLINE void Certificates::reload() {
   if (read.client_verify && read.custom_ca.empty())
     errors::raise<errors::InvalidArgumentError>(
         "serving", path_ + ": client_verify needs custom_ca, the authority of the clients' certificates");
+  // The listeners decide at their start whether they ask clients for certificates.
+  if (const auto before = config(); before && before->client_verify != read.client_verify)
+    errors::raise<errors::InvalidArgumentError>(
+        "serving", path_ + ": client_verify cannot change while the server runs; start it again");
   auto context = make_context(read, path_);
   auto config = std::make_shared<const SslConfig>(std::move(read));
   const std::lock_guard lock(mutex_);

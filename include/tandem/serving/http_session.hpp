@@ -212,24 +212,29 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
   // answer with it.
   void discard() {
     end_request();
+    discard_until_ = std::chrono::steady_clock::now() + discard_time;
     if constexpr (is_tls) {
-      lowest().expires_after(discard_time);
-      return stream_.async_shutdown([self = this->shared_from_this()](beast::error_code) { self->close(); });
+      lowest().expires_at(discard_until_);
+      // Says that nothing comes any more. It fails at once if the client still sends.
+      stream_.async_shutdown([self = this->shared_from_this()](beast::error_code) { self->discard_rest(); });
+    } else {
+      discard_rest();
     }
+  }
+  void discard_rest() {
     beast::error_code ignored;
     lowest().socket().shutdown(tcp::socket::shutdown_send, ignored);
-    discard_until_ = std::chrono::steady_clock::now() + discard_time;
     discard_some(0);
   }
   void discard_some(std::size_t discarded) {
     if (discarded > most_discarded_bytes || std::chrono::steady_clock::now() > discard_until_) return close();
     buffer_.clear();
     lowest().expires_at(discard_until_);
-    stream_.async_read_some(buffer_.prepare(4096),
-                            [self = this->shared_from_this(), discarded](beast::error_code e, std::size_t n) {
-                              if (e) return self->close();
-                              self->discard_some(discarded + n);
-                            });
+    lowest().async_read_some(buffer_.prepare(4096),
+                             [self = this->shared_from_this(), discarded](beast::error_code e, std::size_t n) {
+                               if (e) return self->close();
+                               self->discard_some(discarded + n);
+                             });
   }
   void close() {
     end_request();
