@@ -282,4 +282,23 @@ TEST_CASE("server: stop() lets what runs finish, and refuses what comes") {
              ContainsSubstring("cannot listen on 127.0.0.1:"));
 }
 
+TEST_CASE("server: stop() has one grace for models and for clients that send slowly") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "slow/1");
+  Server server({.models = {{.name = "slow", .base_path = folder / "slow"}},
+                 .rest_api_port = 0,
+                 .drain_seconds = 0,
+                 .grace_seconds = 3});
+  server.engine().settle();
+  const Client slow(server.rest_port()), endless(server.rest_port());
+  const std::string body = R"({"instances": [1000000000.0]})";
+  endless.send("POST /v1/models/slow:predict HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) +
+               "\r\n\r\n" + body);
+  slow.send("POST /v1/models/slow:predict HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n");
+  while (testing::metric(server.engine(), "tandem_in_flight") < 1) std::this_thread::yield();
+  const auto begin = std::chrono::steady_clock::now();
+  server.stop();
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(5900));  // not twice 3 s
+}
+
 }  // namespace server_test

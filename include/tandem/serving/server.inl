@@ -1,5 +1,7 @@
 // Definitions of serving/server.hpp.
 #pragma once
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <thread>
 
@@ -102,10 +104,13 @@ TANDEM_INLINE void Server::stop() {
   parts_->engine.stop_being_ready();
   std::this_thread::sleep_for(std::chrono::duration<double>(parts_->options.drain_seconds));
   const double grace = parts_->options.grace_seconds;
+  const auto begin = std::chrono::steady_clock::now();
   parts_->http.stop_accepting();
   if (parts_->other) parts_->other->stop_accepting(grace);
   parts_->engine.drain(grace);
-  parts_->http.finish(grace);
+  // What is left of the same time, and a moment for the answers.
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  parts_->http.finish(std::max(0.0, grace - took) + 1);
   if (parts_->other) parts_->other->finish();
 }
 
