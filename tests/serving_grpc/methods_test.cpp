@@ -148,4 +148,37 @@ TEST_CASE("grpc methods: MultiInference begins again when the version of its fir
   CHECK(next == 6);
 }
 
+TEST_CASE("grpc methods: numbers of ModelInfer fit their datatype") {
+  MemoryCore core;
+  struct Case {
+    const char* datatype;
+    i64 number;
+    bool fits;
+  };
+  for (const Case& c : {Case{"INT8", -128, true}, Case{"INT8", 128, false}, Case{"INT8", -129, false},
+                        Case{"INT16", 32767, true}, Case{"INT16", 40000, false}, Case{"INT32", -5, true},
+                        Case{"INT32", i64{1} << 32, false}, Case{"UINT8", 255, true}, Case{"UINT8", 256, false},
+                        Case{"UINT16", 65536, false}, Case{"UINT32", i64{1} << 32, false}, Case{"BOOL", 256, true}}) {
+    const std::string datatype = c.datatype;
+    const std::uint32_t field = datatype == "BOOL" ? 1 : datatype[0] == 'I' ? 2 : 4;
+    std::string one, packed, varint;
+    append_integer(one, field, c.number);
+    io::detail::append_varint(varint, static_cast<u64>(c.number));
+    append_field(packed, field, varint);
+    core.models_by_name["model"][1] = testing::echo({{"x", {{none}, *serving::dtype_of_infer(datatype)}}});
+    for (const std::string& contents : {one, packed}) {
+      const std::string request = infer_request(datatype, contents);
+      INFO(datatype << " " << c.number);
+      if (!c.fits) {
+        CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Methods(core, nullptr, false).infer(request, {}); }),
+                   ContainsSubstring("has a number that " + datatype + " cannot hold"));
+        continue;
+      }
+      const std::string raw = at(Methods(core, nullptr, false).infer(request, {}), {6});
+      REQUIRE(!raw.empty());
+      CHECK(raw[0] == (datatype == "BOOL" ? 1 : static_cast<char>(c.number)));
+    }
+  }
+}
+
 }  // namespace grpc_methods_test

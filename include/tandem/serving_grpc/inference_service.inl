@@ -160,6 +160,31 @@ TANDEM_INLINE std::uint32_t contents_field(DType d) {
 TANDEM_INLINE void append_length(std::string& to, std::size_t n) {
   for (int k = 0; k < 4; ++k) to += static_cast<char>(n >> (8 * k) & 0xff);
 }
+// Whether a number of int_contents or uint_contents fits a narrower dtype. Those of int32 come with 64 or 32 bits.
+TANDEM_INLINE bool fits_dtype(DType d, u64 x) {
+  const auto n = static_cast<i64>(x);
+  const bool is_int32 = n >= INT32_MIN && n <= i64{UINT32_MAX};
+  const auto low = static_cast<std::int32_t>(static_cast<std::uint32_t>(x));
+  switch (d) {
+    case DType::int8: return is_int32 && low >= INT8_MIN && low <= INT8_MAX;
+    case DType::int16: return is_int32 && low >= INT16_MIN && low <= INT16_MAX;
+    case DType::int32: return is_int32;
+    case DType::uint8: return x <= UINT8_MAX;
+    case DType::uint16: return x <= UINT16_MAX;
+    case DType::uint32: return x <= UINT32_MAX;
+    default: return true;
+  }
+}
+TANDEM_INLINE void check_numbers(const InferTensor& input, const io::detail::WireReader& in) {
+  const auto check = [&](u64 x) {
+    if (!fits_dtype(*input.dtype, x))
+      input.fail("has a number that " + std::string(infer_datatype(*input.dtype)) + " cannot hold");
+  };
+  if (in.type() == io::detail::WireType::varint) return check(in.number());
+  if (in.type() != io::detail::WireType::bytes) return;  // append_values refuses it
+  u64 x = 0;
+  for (std::string_view left = in.bytes(); !left.empty() && io::detail::read_varint(left, x);) check(x);
+}
 // The values of an InferTensorContents, as raw_input_contents would have them.
 TANDEM_INLINE std::string parse_contents(const InferTensor& input, std::string_view message) {
   const std::uint32_t field = contents_field(*input.dtype);
@@ -174,6 +199,7 @@ TANDEM_INLINE std::string parse_contents(const InferTensor& input, std::string_v
       append_length(r, in.bytes().size());
       r += in.bytes();
     } else {
+      if (is_integer(*input.dtype)) check_numbers(input, in);
       append_values(r, *input.dtype, in, "the input '" + input.name + "'");
     }
   }
