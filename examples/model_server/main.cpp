@@ -44,9 +44,28 @@ std::string read_file(const std::string& path) {
   if (!in.is_open() || in.bad() || text.empty()) throw errors::NotFoundError("model_server", "cannot read " + path);
   return text;
 }
-std::vector<serving::ModelConfig> models_of(const Settings& f) {
+// The text of the configuration; empty without a file.
+std::string config_of(const Settings& f) { return f.config_file.empty() ? std::string() : read_file(f.config_file); }
+std::vector<serving::ModelConfig> models_of(const Settings& f, const std::string& config) {
   if (f.config_file.empty()) return {f.model};
-  return serving::parse_model_config(read_file(f.config_file), f.config_file);
+  return serving::parse_model_config(config, f.config_file);
+}
+// Reads again what SIGHUP says. One file that is wrong does not keep the others from being read.
+void reload(const Settings& f, serving::Server& server, std::string& config) {
+  const auto attempt = [](const char* what, const auto& read) {
+    try {
+      read();
+    } catch (const errors::OpError& e) {
+      fmt::print(stderr, "model_server: {} stay as they were: {}\n", what, e.what());
+    }
+  };
+  attempt("tokens and certificates", [&] { server.reload_access(); });
+  attempt("models", [&] {
+    std::string now = config_of(f);
+    if (now == config) return;  // what has been reloaded by gRPC stays
+    server.engine().reload(models_of(f, now));
+    config = std::move(now);
+  });
 }
 
 void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
@@ -60,7 +79,7 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--model_name", f.model.name, "name of the model")->capture_default_str();
   app.add_option("--model_base_path", f.model.base_path, "folder with a folder for each version");
   app.add_option("--model_config_file", f.config_file,
-                 "ModelServerConfig as text, for several models; SIGHUP reads it again");
+                 "ModelServerConfig as text, for several models; SIGHUP reads it again if it has changed");
   app.add_option("--file_system_poll_wait_seconds", o.file_system_poll_wait_seconds,
                  "how often the folders are looked at; 0: at the start")
       ->capture_default_str();
@@ -104,7 +123,8 @@ constexpr const char* passed_over[] = {"--num_load_threads",
 
 void serve(const Settings& f, serving::Options o) {
   serving::ShutdownSignals signals;
-  o.models = models_of(f);
+  std::string config = config_of(f);
+  o.models = models_of(f, config);
   o.ops = {linalg::all_ops(), signal::all_ops(), strings::all_ops()};
   if (!f.batching_file.empty())
     o.batching = serving::parse_batching(read_file(f.batching_file), f.batching_file, o.batching);
@@ -116,14 +136,7 @@ void serve(const Settings& f, serving::Options o) {
   fmt::print("model_server: {}://{}:{}\n", o.ssl_config_file.empty() ? "http" : "https", o.bind, server.rest_port());
   if (server.port()) fmt::print("model_server: gRPC on {}:{}\n", o.bind, server.port());
   std::fflush(stdout);
-  while (signals.wait() == SIGHUP) {
-    try {
-      server.reload_access();
-      server.engine().reload(models_of(f));
-    } catch (const errors::OpError& e) {
-      fmt::print(stderr, "model_server: not all is read again: {}\n", e.what());
-    }
-  }
+  while (signals.wait() == SIGHUP) reload(f, server, config);
   server.stop();
 }
 

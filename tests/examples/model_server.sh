@@ -45,9 +45,48 @@ gives '^200 .*2.5' ask /v1/models/half:predict '{"instances": [1.0, 2.0, 5.0]}'
 gives 'AVAILABLE' ask /v1/models/half
 gives '^404 .*Latest(none)' ask /v1/models/none:predict '{"instances": [1]}'
 gives 'tandem_requests_total' ask /metrics
-kill -TERM "$server"
-wait "$server"
-status=$?
-server=
-[ $status = 0 ] || { failures=$((failures + 1)); echo "FAILED: SIGTERM: status $status"; cat "$folder/log"; }
+# stop: SIGTERM ends the server without an error.
+stop() {
+  kill -TERM "$server"
+  wait "$server"
+  status=$?
+  server=
+  [ $status = 0 ] || { failures=$((failures + 1)); echo "FAILED: SIGTERM: status $status"; cat "$folder/log"; }
+}
+stop
+
+# SIGHUP: a file of tokens that is wrong does not keep the models from being read again.
+config() { echo "model_config_list { config { name: \"$1\" base_path: \"$folder/models/half_plus_two\" } }"; }
+config first >"$folder/models.config"
+echo secret >"$folder/tokens"
+"$program" --model_config_file "$folder/models.config" --auth_token_file "$folder/tokens" --rest_api_port 0 --port 0 \
+  --drain_seconds 0 >"$folder/log" 2>&1 &
+server=$!
+for _ in $(seq 100); do
+  grep -q '^model_server: http' "$folder/log" && break
+  sleep 0.1
+done
+: >"$folder/tokens"
+config second >"$folder/models.config"
+kill -HUP "$server"
+for _ in $(seq 100); do
+  grep -q 'tokens and certificates stay' "$folder/log" && break
+  sleep 0.1
+done
+echo secret >"$folder/tokens"
+address=$(sed -n 's/^model_server: //p' "$folder/log")
+second() {
+  python3 - "$address/v1/models/second" <<'PY'
+import sys, time, urllib.error, urllib.request
+for _ in range(100):
+    try:
+        request = urllib.request.Request(sys.argv[1], headers={"Authorization": "Bearer secret"})
+        print(urllib.request.urlopen(request, timeout=30).read().decode())
+        break
+    except urllib.error.HTTPError:
+        time.sleep(0.1)
+PY
+}
+gives 'version' second
+stop
 exit $failures
