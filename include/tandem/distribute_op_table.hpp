@@ -8,8 +8,7 @@
 namespace TANDEM_NS::distribute {
 
 namespace impl {
-inline constexpr auto op_table =
-    tandem::detail::join(tandem::detail::op_table, tandem::detail::rows_of(collective_ops),
+inline constexpr auto op_table = tandem::detail::join(tandem::detail::op_table, tandem::detail::rows_of(collective_ops),
                                                       tandem::detail::rows_of(bucket_ops));
 }  // namespace impl
 

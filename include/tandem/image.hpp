@@ -1,5 +1,5 @@
-// Images: JPEG, PNG, BMP and GIF files, resizing, crops and pads, colors, transforms, boxes, measures, layers that augment.
-// The component tandem::image.
+// Images: JPEG, PNG, BMP and GIF files, resizing, crops and pads, colors, transforms, boxes, measures, layers that
+// augment. The component tandem::image.
 #pragma once
 #include "tandem/image/adjust.hpp"
 #include "tandem/image/boxes.hpp"

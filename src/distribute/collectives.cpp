@@ -1,2 +1,2 @@
-#include "tandem/distribute/bucket_ops.inl"
 #include "tandem/distribute/collectives.inl"
+#include "tandem/distribute/bucket_ops.inl"

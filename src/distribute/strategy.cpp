@@ -1,2 +1,2 @@
-#include "tandem/distribute/reduce_gradients.inl"
 #include "tandem/distribute/strategy.inl"
+#include "tandem/distribute/reduce_gradients.inl"

@@ -1,3 +1,3 @@
-#include "tandem/distribute/liveness.inl"
 #include "tandem/distribute/tcp_store.inl"
+#include "tandem/distribute/liveness.inl"
 #include "tandem/distribute/tcp_store_server.inl"

@@ -1,3 +1,3 @@
-#include "tandem/distribute_gloo/collectives.inl"
 #include "tandem/distribute_gloo/transport.inl"
+#include "tandem/distribute_gloo/collectives.inl"
 #include "tandem/distribute_gloo/worker.inl"

@@ -255,7 +255,7 @@ bool refuses(const OpDef& op, DType d) {
   if (name == "cast" || name == "whole_cast") return d == string;
   if (name == "bitcast" || name == "invert_permutation") return true;  // not numbers: bytes, or a permutation
   if (name == "all_reduce" || name == "all_combine") return !dtypes::floating.has(d);  // by the attribute
-  if (name.find("table_") != std::string::npos) return true;           // the sample's table has keys of one dtype
+  if (name.find("table_") != std::string::npos) return true;  // the sample's table has keys of one dtype
   return name == "check_written" || name == "mark_written" || name == "random_uniform" || name == "random_normal" ||
          name == "truncated_normal" || name == "random_bits";
 }

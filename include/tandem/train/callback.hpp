@@ -40,9 +40,9 @@ class TANDEM_API Run {
   /// The loss of the latest step. Waits until it is computed.
   double loss() const;
   /// In on_step_end and on_checkpoint: the means over the steps of the epoch so far, which this call reads. In
-  /// on_evaluate and on_epoch_end: those of the epoch. With "val_...", the latest of the validation in this epoch. Of several
-  /// processes (distribute/strategy.hpp), values of an epoch that has ended are of the rows of all, others of this
-  /// process's.
+  /// on_evaluate and on_epoch_end: those of the epoch. With "val_...", the latest of the validation in this epoch. Of
+  /// several processes (distribute/strategy.hpp), values of an epoch that has ended are of the rows of all, others of
+  /// this process's.
   const Values& values() const;
   /// Adds a value to those of the epoch, in on_epoch_end; callbacks behind this one see it.
   void set_value(const std::string& name, double value) { values_.set(name, value); }
