@@ -50,7 +50,6 @@ struct Communicator::State final : Opaque {
   std::string name;
   std::unique_ptr<Transport> transport;
   double timeout = 0;
-  Backend backend = Backend::automatic;  // of the world: what was asked for
   int local_rank = 0, local_size = 1, node = 0, nodes = 1;
   i64 step = -1, operations = 0, splits = 0;
   bool checks_all = false;
@@ -59,7 +58,8 @@ struct Communicator::State final : Opaque {
 
   void check(const Collective& call, const char* op, const std::string& label);
   void find_nodes();
-  void wait(Pending& pending, double seconds, const char* op, const std::string& what);
+  std::vector<impl::Fingerprint> gather(const impl::Fingerprint& own, const char* op, const std::string& what);
+  void wait(Pending& pending, const char* op, const std::string& what);
   [[noreturn]] void fail(const char* op, const std::string& what);
 };
 
@@ -78,6 +78,19 @@ inline std::string call_text(const std::string& op, const std::string& label) {
 }
 }  // namespace impl
 
+// The texts of all ranks.
+TANDEM_INLINE std::vector<impl::Fingerprint> Communicator::State::gather(const impl::Fingerprint& own, const char* op,
+                                                                         const std::string& what) {
+  std::vector<impl::Fingerprint> all(static_cast<std::size_t>(transport->size()));
+  const std::vector<i64> each(all.size(), static_cast<i64>(own.size()));
+  const Collective call{.kind = Collective::all_gather,
+                        .input = own.data(),
+                        .output = all.data(),
+                        .count = static_cast<i64>(own.size()),
+                        .receive = each};
+  wait(*transport->start(call), op, what);
+  return all;
+}
 // Compares the call with those of the other ranks, before it is made: different ones would wait for each other or
 // exchange nonsense.
 TANDEM_INLINE void Communicator::State::check(const Collective& call, const char* op, const std::string& label) {
@@ -87,14 +100,7 @@ TANDEM_INLINE void Communicator::State::check(const Collective& call, const char
   impl::Fingerprint own{};
   const std::string common = impl::common_text(call), text = common + '\0' + label;
   std::memcpy(own.data(), text.data(), std::min(text.size(), own.size() - 1));
-  std::vector<impl::Fingerprint> all(size);
-  const std::vector<i64> each(size, static_cast<i64>(own.size()));
-  const Collective gather{.kind = Collective::all_gather,
-                          .input = own.data(),
-                          .output = all.data(),
-                          .count = static_cast<i64>(own.size()),
-                          .receive = each};
-  wait(*transport->start(gather), timeout, op, impl::call_text(op, label));
+  const std::vector<impl::Fingerprint> all = gather(own, op, impl::call_text(op, label));
   const auto label_of = [&](std::size_t rank) {
     const char* const first = all[rank].data();
     const std::string l(first + std::strlen(first) + 1);  // the last character is a zero, so is one before
@@ -111,11 +117,10 @@ TANDEM_INLINE void Communicator::State::check(const Collective& call, const char
   }
 }
 // Waits for an operation of the transport; the group is dead if that fails.
-TANDEM_INLINE void Communicator::State::wait(Pending& pending, double seconds, const char* op,
-                                             const std::string& what) {
+TANDEM_INLINE void Communicator::State::wait(Pending& pending, const char* op, const std::string& what) {
   bool ended = false;
   try {
-    ended = pending.wait(seconds);
+    ended = pending.wait(timeout);
   } catch (const errors::UnavailableError& e) {
     failure = what + (step >= 0 ? " at step " + std::to_string(step) : std::string()) + ": " + e.message();
     transport->abort();
@@ -139,14 +144,7 @@ TANDEM_INLINE void Communicator::State::find_nodes() {
   std::memcpy(own.data(), here.data(), std::min(here.size(), own.size() - 2));
   char& asks_for_checks = own.back();  // an environment variable may not reach all ranks
   asks_for_checks = static_cast<char>(checks_all);
-  std::vector<impl::Fingerprint> all(size);
-  const std::vector<i64> each(size, static_cast<i64>(own.size()));
-  const Collective gather{.kind = Collective::all_gather,
-                          .input = own.data(),
-                          .output = all.data(),
-                          .count = static_cast<i64>(own.size()),
-                          .receive = each};
-  wait(*transport->start(gather), timeout, "Communicator", "meeting the other ranks");
+  std::vector<impl::Fingerprint> all = gather(own, "Communicator", "meeting the other ranks");
   for (impl::Fingerprint& of_rank : all) checks_all |= of_rank.back() != 0, of_rank.back() = 0;
   asks_for_checks = 0;
   std::vector<impl::Fingerprint> distinct;
@@ -184,10 +182,10 @@ TANDEM_INLINE Communicator Communicator::world(const WorldOptions& o) {
   {
     const std::lock_guard lock(r.mutex);
     if (const auto found = r.groups.find("world"); found != r.groups.end()) {
-      const State& s = found->second.state();
-      if (o.backend != Backend::automatic && s.backend != o.backend)
-        errors::raise<errors::FailedPreconditionError>(
-            "Communicator::world", std::string("the processes are connected by ") + s.transport->kind() + " already");
+      const std::string connected = found->second.backend();
+      if (o.backend != Backend::automatic && connected != (o.backend == Backend::mpi ? "mpi" : "gloo"))
+        errors::raise<errors::FailedPreconditionError>("Communicator::world",
+                                                       "the processes are connected already, by " + connected);
       return found->second;
     }
   }
@@ -195,9 +193,7 @@ TANDEM_INLINE Communicator Communicator::world(const WorldOptions& o) {
   try {
     WorldOptions used = o;
     used.timeout = std::min(o.timeout, 3.2e7);  // a year: moments are counted in nanoseconds
-    Communicator c("world", impl::make_world(used), used.timeout);
-    c.state().backend = o.backend;
-    return c;
+    return Communicator("world", impl::make_world(used), used.timeout);
   } catch (const errors::UnavailableError& e) {
     r.failure = "the processes could not be connected before: " + e.message();
     throw;
@@ -259,7 +255,7 @@ TANDEM_INLINE void Running::wait() {
   auto& s = static_cast<Communicator::State&>(*call->group);
   const std::string what = impl::call_text(call->op, call->label);
   if (!s.failure.empty()) errors::raise<errors::UnavailableError>(call->op.c_str(), what + ": " + s.failure);
-  s.wait(*call->pending, s.timeout, call->op.c_str(), what);
+  s.wait(*call->pending, call->op.c_str(), what);
 }
 TANDEM_INLINE void Communicator::run(const Collective& call, const char* op, const std::string& label) const {
   start(call, op, label).wait();

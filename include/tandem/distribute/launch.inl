@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <optional>
 
 #include "tandem/base/error.hpp"

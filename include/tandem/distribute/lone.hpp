@@ -1,6 +1,5 @@
 // Lone: the transport of a group of one rank. Part of the component tandem::distribute. For its definitions.
 #pragma once
-#include <chrono>
 #include <cstring>
 
 #include "tandem/distribute/transport.hpp"
@@ -20,9 +19,6 @@ class Lone final : public Transport {
     return std::make_unique<Ended>();
   }
   std::unique_ptr<Transport> split(int, int) override { return std::make_unique<Lone>(); }
-  double now() const override {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
   void abort() noexcept override {}
 
  private:

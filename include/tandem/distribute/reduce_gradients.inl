@@ -93,17 +93,19 @@ TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, 
     plan.add(narrow ? cast(g.tensor(), DType::bfloat16) : g.tensor(), i);
   }
   std::vector<Tensor> tokens;
+  std::vector<std::string> labels;
   const bool is_ordered = options.virtual_shards > 0;
-  for (std::size_t b = 0; b < plan.buckets.size() && !is_ordered; ++b)
-    tokens.push_back(start_bucket(group, static_cast<i64>(b), plan.label(b, variables), plan.buckets[b].tensors));
+  for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
+    labels.push_back(plan.label(b, variables));
+    if (!is_ordered) tokens.push_back(start_bucket(group, static_cast<i64>(b), labels[b], plan.buckets[b].tensors));
+  }
   for (std::size_t i = 0; i < gradients.size(); ++i)
     if (gradients[i].is_sparse() && !is_ordered) r[i] = gathered(group, gradients[i], variables[i].name());
   for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
     const PlannedBucket& bucket = plan.buckets[b];
-    const std::string label = plan.label(b, variables);
-    const std::vector<Tensor> sums = is_ordered
-                                         ? ordered_sums(group, bucket, label)
-                                         : wait_bucket(group, static_cast<i64>(b), label, tokens[b], bucket.tensors);
+    const std::vector<Tensor> sums =
+        is_ordered ? ordered_sums(group, bucket, labels[b])
+                   : wait_bucket(group, static_cast<i64>(b), labels[b], tokens[b], bucket.tensors);
     for (std::size_t k = 0; k < sums.size(); ++k)
       r[bucket.owners[k]] = cast(sums[k], gradients[bucket.owners[k]].values().dtype());
   }

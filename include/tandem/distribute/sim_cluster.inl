@@ -25,7 +25,6 @@ class SimTransport final : public Transport {
   std::string node() const override {
     return "node " + std::to_string(rank_of_cluster() / schedule_->options().ranks_per_node);
   }
-  double now() const override { return schedule_->time(rank_of_cluster()); }
   void abort() noexcept override { is_dead_ = true; }
   std::unique_ptr<Pending> start(const Collective& call) override {
     if (is_dead_) errors::raise<errors::UnavailableError>("SimCluster", "the group is dead");

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "tandem/base/error.hpp"
 #include "tandem/distribute/sim_exchange.hpp"

@@ -66,8 +66,6 @@ class TANDEM_API Transport {
   /// Divides the ranks into groups of equal color, ordered by key and rank. A collective operation: every rank calls
   /// it. The new transport may outlive this one.
   virtual std::unique_ptr<Transport> split(int color, int key) = 0;
-  /// Seconds since any fixed moment, by the clock that wait() goes by.
-  virtual double now() const = 0;
   /// Tells the others which step this rank is in, for last_seen(). Cheap: at most a store.
   virtual void report_step(i64) {}
   /// What is known of the ranks that do not answer: "rank 2 (node b) was last seen at step 136, 31 s ago"; empty if

@@ -129,7 +129,6 @@ class GlooTransport final : public Transport {
   int rank() const override { return context_->rank; }
   int size() const override { return context_->size; }
   std::string node() const override { return node_name(); }
-  double now() const override { return static_cast<double>(tandem::detail::nanoseconds_now()) * 1e-9; }
   void report_step(i64 step) override {
     if (process_->liveness) process_->liveness->report_step(step);
   }

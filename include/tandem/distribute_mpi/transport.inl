@@ -92,7 +92,6 @@ class MpiTransport final : public Transport {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   std::string node() const override { return node_name(); }
-  double now() const override { return static_cast<double>(tandem::detail::nanoseconds_now()) * 1e-9; }
   void report_step(i64 step) override {
     if (heart_->liveness) heart_->liveness->report_step(step);
   }

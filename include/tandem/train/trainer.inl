@@ -141,7 +141,7 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
     run.epochs_ = run.epoch_ + (run.step_in_epoch_ + left + epoch - 1) / epoch;
     steps_in_all = fit.steps + left;
   }
-  fit.agree(run, step);
+  fit.agree(step);
   if (!fit.is_over(step)) fit.part = {};
   if (o.progress.mode != ProgressMode::none && fit.replicas.is_first()) fit.progress.emplace(steps_in_all, o.progress);
 }
@@ -155,7 +155,7 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
     run.values_ = fit.validation = {};
     run.validated_ = false;
     fit.each_callback([&](Callback& c) { c.on_epoch_begin(run); });
-    fit.agree(run, step);
+    fit.agree(step);
   }
   fit.goes_on = false;
   run.running_ = steps.get();
@@ -178,7 +178,7 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
       for (const auto& [name, value] : run.values_)
         if (name.starts_with("val_")) fit.validation.set(name, value);
     }
-    fit.agree(run, step, true);
+    fit.agree(step, true);
     interrupted = fit.is_interrupted;  // after a step: what on_epoch_begin has done is not done again
     if (fit.is_over(step) && run.step_in_epoch_ != run.steps_per_epoch_) interrupted = true;
     if (!interrupted && fit.is_save_due) save(fit, run.epoch_, run.step_in_epoch_);
@@ -249,7 +249,7 @@ TANDEM_INLINE void TrainerState::end_epoch(Fit& fit) {
   const bool is_due = o.validation_every == 0 && (run.epoch_ + 1) % o.validation_freq == 0;
   if (o.validation_data && (is_due || fit.is_over(step)) && fit.validated != step) validate(fit);
   fit.each_callback([&](Callback& c) { c.on_epoch_end(run); });
-  fit.agree(run, step);
+  fit.agree(step);
   run.history_.add(run.values_);
   run.step_in_epoch_ = 0;
   fit.validation = {};

@@ -59,7 +59,7 @@ TANDEM_INLINE void TrainerState::save(Fit& fit, i64 epoch, i64 step_in_epoch, bo
   }
   if (!fit.saved) return;
   fit.each_callback([&](Callback& c) { c.on_checkpoint(fit.run); });
-  fit.agree(fit.run, step);
+  fit.agree(step);
   fit.saved = fit.run.stopped_ == stopped;
 }
 TANDEM_INLINE void TrainerState::write(Fit& fit, i64 epoch, i64 step_in_epoch, bool last) {

@@ -65,15 +65,15 @@ struct TrainerState::Fit {
 
   // What the replicas must agree on, by which all call it at the same point: whether to end; after a step, whether to
   // save.
-  void agree(Run& r, i64 now, bool after_step = false) {
+  void agree(i64 now, bool after_step = false) {
     const bool interrupted = keeper ? keeper->is_interrupted() : interrupt && interrupt->requested();
     const bool save = after_step && (keeper ? keeper->is_due(now) : interrupt && interrupt->save_requested());
     is_interrupted = interrupted, is_save_due = save;
     if (!replicas.are_several()) return;
-    std::vector<i64> n{interrupted, r.is_stopped(), save};
+    std::vector<i64> n{interrupted, run.is_stopped(), save};
     replicas.largest(n);
     is_interrupted = n[0] != 0, is_save_due = n[2] != 0;
-    if (n[1] != 0 && !r.is_stopped()) r.stop("another process has stopped");
+    if (n[1] != 0 && !run.is_stopped()) run.stop("another process has stopped");
   }
   bool is_over(i64 now) const { return last_step > 0 && now >= last_step; }
   bool is_validation_due(i64 now) const {
