@@ -16,7 +16,7 @@
 #include <tandem/strings.hpp>
 #include <tandem/strings_op_table.hpp>
 #ifdef TANDEM_WITH_SERVING_GRPC
-#include <tandem/serving_grpc.hpp>  // if it is built
+#include <tandem/serving_grpc.hpp>
 #endif
 
 using namespace tandem;

@@ -1,4 +1,5 @@
-// Programs that train on several processes under tandem_run or mpirun: what the library was built with connects them.
+// For programs that train on several processes under tandem_run or mpirun: includes the transports (MPI, Gloo) that the
+// library was built with.
 #pragma once
 #include <tandem/distribute.hpp>
 #if TANDEM_WITH_DISTRIBUTE_MPI

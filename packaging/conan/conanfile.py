@@ -19,7 +19,8 @@ COMPONENTS = json.loads(TABLE.read_text())
 PACKAGES = {"nlohmann_json": "nlohmann_json/3.11.3", "Eigen3": "eigen/3.4.0", "re2": "re2/20230301",
             "jpeg": "libjpeg-turbo/[>=2.1 <4]", "png": "libpng/[>=1.6 <2]", "rapidjson/reader.h": "rapidjson/cci.20230929",
             "boost/beast.hpp": "boost/[>=1.81 <2]", "prometheus-cpp-core": "prometheus-cpp/1.1.0", "mpi": "openmpi/4.1.0",
-            "ssl": "openssl/[>=3 <4]", "grpc++": "grpc/1.54.3"}
+            "ssl": "openssl/[>=3 <4]", "crypto": "openssl/[>=3 <4]", "grpc++": "grpc/1.54.3", "grpc": "grpc/1.54.3",
+            "gpr": "grpc/1.54.3", "absl_synchronization": "abseil/[>=20230125 <20240000]"}
 # What Conan has no package for: such a component is built on demand, with what the system has.
 OF_THE_SYSTEM = {"gloo"}
 
@@ -60,12 +61,15 @@ class Tandem(ConanFile):
         cmake_layout(self)
 
     def requirements(self):
+        packages = {}  # in order, each once
         for row in self.built:
             libraries = row.get("libraries", [])
             headers_alone = row.get("headers", [])[len(libraries):]
             for need in ([row["package"]] if "package" in row else []) + libraries + headers_alone:
                 if need not in OF_THE_SYSTEM:
-                    self.requires(PACKAGES[need])
+                    packages[PACKAGES[need]] = None
+        for package in packages:
+            self.requires(package)
         if any(row.get("zlib") for row in self.built):
             self.requires("zlib/[>=1.2.11 <2]")
 

@@ -3,6 +3,7 @@ get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 
 vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
   data TANDEM_WITH_DATA
+  distribute TANDEM_WITH_DISTRIBUTE
   distribute-gloo TANDEM_WITH_DISTRIBUTE_GLOO
   distribute-mpi TANDEM_WITH_DISTRIBUTE_MPI
   image TANDEM_WITH_IMAGE

@@ -209,7 +209,7 @@ TEST_CASE("seek points: there are at most 2048, of sources that read files") {
   const data::TextLineDataset first(folder / "a.txt");
   auto it = first.iterator({0, 300'000});
   const std::string points = first.seek_points();
-  CHECK(points.size() < 40'000);
+  CHECK(points.size() < 25'000);
   CHECK(points.size() > 4'000);
   const data::TextLineDataset second(folder / "a.txt");
   second.set_seek_points(points);

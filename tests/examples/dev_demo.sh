@@ -33,6 +33,7 @@ gives "char_rnn in $caller: sample" sample
 gives "char_rnn in $caller: --minutes 1" --minutes 1
 programs=$(cd "$folder/checkout" && pwd)/build/release/examples
 gives "tandem_run in $caller: --rank-0-plain -n 2 -- $programs/probe --data mnist" --workers 2 probe --data mnist
+gives "tandem_run in $caller: --rank-0-plain -n 2 -- $programs/mnist_cnn --epochs 1" --workers 2 --epochs 1
 for name in prob support probe.cpp; do gives "there is no example '$name'; there are: char_rnn probe" $name; done
 [ -z "$(ls "$folder/caller")" ] || { echo "FAILED: the caller's folder has $(ls "$folder/caller")"; failures=$((failures + 1)); }
 [ $failures = 0 ] && echo 'all passed'

@@ -59,7 +59,7 @@ stop
 config() { echo "model_config_list { config { name: \"$1\" base_path: \"$folder/models/half_plus_two\" } }"; }
 config first >"$folder/models.config"
 echo secret >"$folder/tokens"
-"$program" --model_config_file "$folder/models.config" --auth_token_file "$folder/tokens" --rest_api_port 0 --port 0 \
+"$program" --model_config_file "$folder/models.config" --auth_token_file "$folder/tokens" --rest_api_port 0 --port -1 \
   --drain_seconds 0 >"$folder/log" 2>&1 &
 server=$!
 for _ in $(seq 100); do
@@ -74,7 +74,8 @@ for _ in $(seq 100); do
   sleep 0.1
 done
 echo secret >"$folder/tokens"
-address=$(sed -n 's/^model_server: //p' "$folder/log")
+address=$(sed -n 's/^model_server: http/http/p' "$folder/log")
+"$program" --help | grep -q 'built without gRPC' || gives 'gRPC on 127.0.0.1:[1-9]' cat "$folder/log"
 second() {
   python3 - "$address/v1/models/second" <<'PY'
 import sys, time, urllib.error, urllib.request

@@ -180,7 +180,7 @@ TEST_CASE("decode_image, try_decode: the format by the first bytes; errors as va
   CHECK(image::decode_image(png(image_i()), {.channels = 1, .dtype = uint16}).spec().dtype == uint16);
   CHECK_THAT(error_of([&] { image::decode_image(jpeg, {.dtype = uint16}); }), ContainsSubstring("only PNG"));
   CHECK_THAT(error_of([] { image::decode_image("RIFF9a"); }),
-             ContainsSubstring("neither as JPEG nor as PNG, BMP or GIF"));
+             ContainsSubstring("do not begin as JPEG, PNG, BMP or GIF"));
   const image::TryDecoded good = image::try_decode(bmp), broken = image::try_decode(jpeg.substr(0, 200));
   CHECK(good.ok());
   CHECK(bytes_of(good.image) == colors);

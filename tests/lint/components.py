@@ -1,5 +1,5 @@
 """Checks that every optional component (cmake/components.json) is there for its users: its folders, its public header,
-its row in docs/building.md, and what it needs among the packages that ./dev installs."""
+its row in docs/building.md, its packages for Conan and vcpkg, and what it needs among the packages that ./dev installs."""
 
 import sources
 
@@ -15,8 +15,8 @@ def problems(name, component, building, dev, before=()):
     for header in (name, *([f"{name}_op_table"] if component.get("ops") else [])):
         if not (sources.ROOT / "include/tandem" / f"{header}.hpp").exists():
             yield f"{name}: there is no include/tandem/{header}.hpp"
-    if f"| `tandem::{name}`, `tandem::{name}_header_only` |" not in building:
-        yield f"{name}: docs/building.md has no row for its targets"
+    if building.count(f"| `tandem::{name}`, `tandem::{name}_header_only` |") != 1:
+        yield f"{name}: docs/building.md does not have one row for its targets"
     for package in component.get("debian", []):
         if package not in dev.split():
             yield f"{name}: ./dev does not install {package}"
@@ -24,11 +24,23 @@ def problems(name, component, building, dev, before=()):
         yield f"{name}: a library without a header"
 
 
+def packaging_problems(name, component, vcpkg, conan):
+    if f"\n  {name.replace('_', '-')} TANDEM_WITH_{name.upper()}" not in vcpkg:
+        yield f"{name}: packaging/vcpkg/portfile.cmake does not switch it"
+    libraries = component.get("libraries", [])
+    for need in [*libraries, *component.get("headers", [])[len(libraries):], *filter(None, [component.get("package")])]:
+        if f'"{need}"' not in conan:
+            yield f"{name}: packaging/conan/conanfile.py does not know {need}"
+
+
 def main():
     building, dev = (sources.ROOT / "docs/building.md").read_text(), (sources.ROOT / "dev").read_text()
+    packaging = sources.ROOT / "packaging"
+    vcpkg, conan = (packaging / "vcpkg/portfile.cmake").read_text(), (packaging / "conan/conanfile.py").read_text()
     table = sources.components()
     sources.report("components", [problem for i, (name, component) in enumerate(table.items())
-                                  for problem in problems(name, component, building, dev, [*table][:i])])
+                                  for problem in [*problems(name, component, building, dev, [*table][:i]),
+                                                  *packaging_problems(name, component, vcpkg, conan)]])
 
 
 if __name__ == "__main__":

@@ -63,6 +63,8 @@ class Server:
                 return self
             except OSError:
                 time.sleep(0.05)
+        self.process.kill()
+        self.process.wait()
         sys.exit("model_server is not ready")
 
     def __exit__(self, *_):

@@ -1,6 +1,9 @@
 // Saves models for tests/readers/serving_clients.py and tests/serving/load.py.
-//   serving_models FOLDER                half (x -> x / 2 + 2), texts (x -> x), examples (a classifier and a
-//   regression) serving_models FOLDER NAME VERSION   a version of x -> y = x / 2 + VERSION, and z, the same once more
+//   serving_models FOLDER
+//       half (x -> x / 2 + 2), texts (x -> x), examples (a classifier and a regression)
+//
+//   serving_models FOLDER NAME VERSION
+//       a version of x -> y = x / 2 + VERSION, and z, the same once more
 #include <cstdio>
 #include <cstdlib>
 #include <string>

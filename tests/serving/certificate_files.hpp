@@ -57,7 +57,7 @@ inline KeyAndCertificate make_certificate(long serial, const KeyAndCertificate* 
   return {text(key_bio), text(certificate_bio)};
 }
 
-/// A SSLConfig in the text format.
+/// An SSLConfig in the text format.
 inline std::string ssl_config(const KeyAndCertificate& own, const std::string& custom_ca = {},
                               bool client_verify = false) {
   const auto quoted = [](const std::string& pem) {

@@ -31,7 +31,7 @@ class Client(threading.Thread):
     """Asks one request after the other until it is stopped."""
 
     def __init__(self, port):
-        super().__init__()
+        super().__init__(daemon=True)
         self.port, self.stopped = port, threading.Event()
         self.answers, self.seen, self.failed, self.mixed = 0, set(), [], []
 

@@ -64,7 +64,8 @@ TANDEM_API void check_shard(i64 num_shards, i64 index);
 /// shuffle() is then a permutation of all of them that takes no memory, and iterations begin at any element at no
 /// cost. Transformations that do not look at elements keep it so, and so do map, batch, padded_batch, cache and
 /// prefetch. All others are *streams*: an iteration that begins in the middle passes over what lies before, without
-/// calling the functions of map behind the source. Files are sought where seek_points() has records of them.
+/// calling the functions of map behind the source. Files are read from the last of
+/// their seek_points() before that place.
 ///
 /// Everything random is a function of the seeds, the epoch and the number of the element: epoch(3) has the same
 /// elements in each process, with any number of threads. So a position (epoch, index) is all that a checkpoint has to

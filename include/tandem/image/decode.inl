@@ -18,7 +18,7 @@ inline ImageFormat format_of(const DecodeCall& c) {
   if (c.bytes.substr(0, 8) == "\x89PNG\r\n\x1a\n") return ImageFormat::png;
   if (c.bytes.substr(0, 2) == "BM") return ImageFormat::bmp;
   if (is_gif(c.bytes)) return ImageFormat::gif;
-  raise(c.op, "the " + std::to_string(c.bytes.size()) + " bytes begin neither as JPEG nor as PNG, BMP or GIF");
+  raise(c.op, "the " + std::to_string(c.bytes.size()) + " bytes do not begin as JPEG, PNG, BMP or GIF");
 }
 inline void check_options(const char* op, const DecodeAttrs& a) {
   const auto check = [&](bool good, const char* what) {

@@ -1,4 +1,4 @@
-// FileVersion: whether a file is still what it was. For the definitions of the components io and data.
+// FileVersion: whether a file is still what it was. For the components io and data.
 #pragma once
 #include <sys/stat.h>
 

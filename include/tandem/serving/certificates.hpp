@@ -17,7 +17,7 @@ namespace TANDEM_NS::serving::impl {
 class Certificates {
  public:
   /// Reads the file; without a path there is no TLS.
-  ///   throws  errors::NotFoundError for files that cannot be read; errors::InvalidArgumentError for what is not a
+  ///   throws  errors::NotFoundError for files that cannot be read; errors::InvalidArgumentError for what is not an
   ///           SSLConfig, a key or a certificate, a key of another certificate, and .client_verify without .custom_ca
   explicit Certificates(std::string path);
   /// Reads the file again.

@@ -46,7 +46,7 @@ class TANDEM_API Crew {
   /// Begins.
   ///   throws  std::system_error if there are not the threads that it needs
   void start();
-  /// Waits for the threads: for whoever may still be asked by them for the crew meanwhile.
+  /// Waits for the threads to end. They may still call the Crew meanwhile, so it must exist until this returns.
   void join();
   /// Whether a thread that does not stay must return now.
   ///   is_idle   whether it has had nothing to do for some seconds

@@ -30,9 +30,8 @@ class TANDEM_API Engine final : public Core {
   std::string metrics() override;
 
   /// Serves other models, or other versions of them. What is served before and after stays in memory.
-  ///   throws  errors::InvalidArgumentError as the constructor, errors::UnavailableError after drain(); then nothing
-  ///   has
-  ///           changed
+  ///   throws  errors::InvalidArgumentError as the constructor, errors::UnavailableError after drain(); nothing has
+  ///           changed then
   void reload(std::vector<ModelConfig> models);
   /// Looks at the models' folders now, and waits until every version that is wanted is available or has failed once.
   ///   throws  errors::CancelledError, errors::DeadlineExceededError when the call gives up, or drain() does not wait

@@ -6,6 +6,7 @@
 
 #include "tandem/base/error.hpp"
 #include "tandem/serving/guard.hpp"
+#include "tandem/serving/http_text.hpp"
 
 namespace TANDEM_NS::serving::impl {
 
@@ -56,10 +57,7 @@ TANDEM_INLINE bool equal_in_constant_time(std::string_view given, std::string_vi
 // Whether the header has one of the tokens, or one of those that are for administrators.
 TANDEM_INLINE bool has_token(const std::vector<Token>& tokens, std::string_view authorization, bool as_admin) {
   constexpr std::string_view scheme = "bearer ";
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  const bool has_scheme =
-      authorization.size() >= scheme.size() &&
-      std::equal(scheme.begin(), scheme.end(), authorization.begin(), [&](char a, char b) { return a == lower(b); });
+  const bool has_scheme = equal_without_case(authorization.substr(0, scheme.size()), scheme);
   const std::string_view given = has_scheme ? authorization.substr(scheme.size()) : std::string_view();
   bool known = false;
   for (const Token& token : tokens) known |= equal_in_constant_time(given, token.text) && (!as_admin || token.is_admin);

@@ -24,9 +24,8 @@ struct HttpHandler {
 class HttpServer {
  public:
   /// Begins to listen.
-  ///   throws  errors::UnavailableError for an address or a port that it cannot have, errors::InvalidArgumentError for
-  ///   a port
-  ///           that is not from 0 to 65535
+  ///   throws  errors::UnavailableError for an address or a port that it cannot have; errors::InvalidArgumentError
+  ///           for a port that is not from 0 to 65535
   HttpServer(const Options& options, const Certificates& certificates, HttpHandler& handler);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -54,8 +54,8 @@ TANDEM_INLINE void HttpServer::State::accept() {
   acceptor.async_accept(net::make_strand(io), [this](beast::error_code e, tcp::socket socket) {
     if (e == net::error::operation_aborted || shared.is_closing) return;
     if (!e) {
-      serve(std::move(socket));
-      return accept();
+      accept();  // first: a connection that cannot be served does not end it
+      return serve(std::move(socket));
     }
     // Without a descriptor that is free the next one fails at once, too.
     if (!has_warned) tandem::detail::warn(("serving: cannot accept connections: " + e.message()).c_str());

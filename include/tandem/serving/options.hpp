@@ -61,7 +61,7 @@ struct Options {
   /// A line for each token; without a file, everybody is served. A line "admin:TOKEN" is a token that may also change
   /// the configuration.
   std::string auth_token_file = {};
-  /// A SSLConfig (parse_ssl_config): with it the server speaks TLS 1.2 or later, on all its ports.
+  /// An SSLConfig (parse_ssl_config): with it the server speaks TLS 1.2 or later, on all its ports.
   std::string ssl_config_file = {};
   bool allow_insecure = false;         ///< whether an address that others reach may be served without tokens and TLS
   i64 max_request_bytes = 64 << 20;    ///< of a body, also when it is inflated; of a message of gRPC, answers too

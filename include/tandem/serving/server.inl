@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <exception>
 #include <thread>
 
 #include "tandem/serving/certificates.hpp"
@@ -96,8 +97,14 @@ TANDEM_INLINE Engine& Server::engine() { return parts_->engine; }
 TANDEM_INLINE int Server::rest_port() const { return parts_->http.port(); }
 TANDEM_INLINE int Server::port() const { return parts_->other ? parts_->other->port() : 0; }
 TANDEM_INLINE void Server::reload_access() {
-  parts_->guard.reload();
+  std::exception_ptr error;
+  try {
+    parts_->guard.reload();
+  } catch (const errors::OpError&) {  // raised again when the other file has been read
+    error = std::current_exception();
+  }
   parts_->certificates.reload();
+  if (error) std::rethrow_exception(error);
 }
 TANDEM_INLINE void Server::stop() {
   if (std::exchange(parts_->is_stopped, true)) return;

@@ -69,12 +69,11 @@ TANDEM_INLINE void GrpcCall::begin(bool ok) {
   accept(shared_);
   method_ = find_method(context_.method());
   if (!method_) return fail(12, "there is no method " + context_.method().substr(0, 255));
-  const bool is_admin = method_->access == Method::admins;
   if (method_->access != Method::everybody && !shared_.guard.lets_in(authorization())) {
     shared_.engine.count_rejected("auth");
     return fail(16, "the call needs metadata 'authorization: Bearer TOKEN' with a valid token");
   }
-  if (is_admin && !shared_.guard.is_admin(authorization())) {
+  if (method_->access == Method::admins && !shared_.guard.is_admin(authorization())) {
     shared_.engine.count_rejected("auth");
     return fail(7, "the call needs the token of an administrator, a line admin:TOKEN in the file of tokens");
   }
@@ -83,16 +82,16 @@ TANDEM_INLINE void GrpcCall::begin(bool ok) {
 }
 // Streams cost memory, and watchers time, without an end: there are so many at most.
 TANDEM_INLINE void GrpcCall::begin_stream() {
-  const char* refused = nullptr;
+  bool is_closing = false;
   {
     const std::lock_guard lock(shared_.mutex);
-    if (shared_.is_closing) refused = "the server shuts down";
-    else if (shared_.stream_count < shared_.most_streams) {
+    is_closing = shared_.is_closing;
+    if (!is_closing && shared_.stream_count < shared_.most_streams) {
       if (method_->kind == Method::reflection) shared_.reflections.insert(this);
       is_stream_ = true, ++shared_.stream_count;
     }
   }
-  if (refused) return fail(14, refused);
+  if (is_closing) return fail(14, "the server shuts down");
   if (is_stream_) return read_message();
   shared_.engine.count_rejected("queue");
   fail(8, "too many clients watch or reflect; try again later");
@@ -122,7 +121,7 @@ TANDEM_INLINE double GrpcCall::seconds_left() const {
   return std::chrono::duration<double>(at - std::chrono::system_clock::now()).count();
 }
 TANDEM_INLINE std::string GrpcCall::answer_of(std::string_view message) {
-  const CallInfo info{{Deadline::after(seconds_left()), cancel_}, authorization()};
+  const CallInfo info{{Deadline::after(seconds_left()), cancel_}};
   if (method_->is_quick) return (shared_.methods.*method_->answer)(message, info);
   const Crew::Slow slow(*shared_.crew);
   if (!slow.may()) {

@@ -307,7 +307,8 @@ TANDEM_INLINE std::string Methods::infer(std::string_view message, const CallInf
       append(name, at->second);
     }
   }
-  return to += raw;
+  to += raw;
+  return to;
 }
 
 }  // namespace TANDEM_NS::serving::impl

@@ -13,7 +13,6 @@ class Methods;
 /// What a call has besides its message.
 struct CallInfo {
   CallOptions call = {};
-  std::string_view authorization = {};  ///< the metadata of this name
 };
 
 struct Method {
@@ -73,8 +72,5 @@ class TANDEM_API Methods {
   const bool ignore_extra_inputs_;
   const i64 most_bytes_;
 };
-
-/// A HealthCheckResponse; the numbers of ServingStatus.
-enum class Health { unknown = 0, serving = 1, not_serving = 2, service_unknown = 3 };
 
 }  // namespace TANDEM_NS::serving::impl

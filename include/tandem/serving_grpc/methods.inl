@@ -8,7 +8,10 @@
 
 namespace TANDEM_NS::serving::impl {
 
-// Not here: reflection and Health.Watch, which are streams (call.inl).
+// Of a HealthCheckResponse: the numbers of ServingStatus.
+enum class Health { serving = 1, not_serving = 2, service_unknown = 3 };
+
+// Reflection and Health.Watch are streams, which call.inl answers: they have no function here.
 inline constexpr Method method_table[] = {
     {"/tensorflow.serving.PredictionService/Predict", Method::unary, Method::users, false, &Methods::predict},
     {"/tensorflow.serving.PredictionService/Classify", Method::unary, Method::users, false, &Methods::classify},

@@ -1,6 +1,7 @@
 // The protocols that the gRPC server speaks, as .proto files: the packages, names and numbers of TensorFlow Serving,
 // the Open Inference Protocol, and gRPC's health and reflection services. Fields that are not used are left out. Server
-// reflection sends these files (descriptors.hpp); the table of methods is checked against them (methods.inl).
+// reflection sends these files (descriptors.hpp); the table of methods is checked against them
+// (tests/serving_grpc/reflection_test.cpp).
 #pragma once
 #include <string_view>
 

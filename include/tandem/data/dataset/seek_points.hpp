@@ -1,5 +1,5 @@
 // SeekPoints: where some of the records of files lie, so that a run begins in the middle without reading what is
-// before. Behind data/dataset_files.hpp. Part of the component tandem::data.
+// before. Behind data/dataset.hpp. Part of the component tandem::data.
 #pragma once
 #include <atomic>
 #include <mutex>

@@ -1,13 +1,13 @@
 // Definitions of ops/random/generator.hpp.
 #pragma once
 #include <unistd.h>
-#include "tandem/core/replication.hpp"
 
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
 
+#include "tandem/core/replication.hpp"
 #include "tandem/cpu/random/random.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/random/element_keys.hpp"
