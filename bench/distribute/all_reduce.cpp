@@ -46,6 +46,18 @@ struct Buffers {
   Tensor tensor;
 };
 
+// Every element of a result is the number of ranks. Sets it to 0 again for the next way.
+void check(const char* way, const Communicator& world, std::vector<float>& out) {
+  for (float& x : out) {
+    if (x != static_cast<float>(world.size())) {
+      std::fprintf(stderr, "%s: an element is %g in a sum over %d ranks\n", way, static_cast<double>(x), world.size());
+      std::exit(1);
+    }
+    x = 0;
+  }
+}
+
+// Checks the results, outside of what is timed.
 std::array<double, ways> measure(const Communicator& world, Buffers& b, int calls) {
   const int n = static_cast<int>(b.in.size());
   Collective call{.kind = Collective::all_reduce, .dtype = float32, .input = b.in.data(), .output = b.out.data()};
@@ -53,14 +65,20 @@ std::array<double, ways> measure(const Communicator& world, Buffers& b, int call
   std::array<double, ways> r{};
   r[blocking] =
       seconds(calls, [&] { MPI_Allreduce(b.in.data(), b.out.data(), n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
+  check("MPI_Allreduce", world, b.out);
   r[nonblocking] = seconds(calls, [&] {
     MPI_Request request = MPI_REQUEST_NULL;
     int is_done = 0;
     MPI_Iallreduce(b.in.data(), b.out.data(), n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, &request);
     while (!is_done) MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
   });
+  check("MPI_Iallreduce", world, b.out);
   r[ours] = seconds(calls, [&] { world.run(call, "all_reduce", {}); });
-  r[op] = seconds(calls, [&] { distribute::all_reduce(b.tensor); });
+  check("Communicator::run", world, b.out);
+  Tensor sum;
+  r[op] = seconds(calls, [&] { sum = distribute::all_reduce(b.tensor); });
+  std::vector<float> sums = sum.to_vector<float>();
+  check("all_reduce", world, sums);
   return r;
 }
 

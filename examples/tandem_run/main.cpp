@@ -40,7 +40,8 @@ void add_options(CLI::App& app, Options& o) {
   app.prefix_command();
   app.footer(
       "The command and its arguments come last, behind --. Each process gets RANK, WORLD_SIZE, LOCAL_RANK, "
-      "LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, TANDEM_STORE, TANDEM_RESTART_COUNT and TANDEM_NUM_THREADS. "
+      "LOCAL_WORLD_SIZE, GROUP_RANK, MASTER_ADDR, MASTER_PORT, TANDEM_STORE, TANDEM_RESTART_COUNT and "
+      "TANDEM_NUM_THREADS. "
       "SIGINT, SIGTERM, SIGHUP and SIGUSR1 are passed on.");
 }
 

@@ -1,4 +1,4 @@
-// What tandem_run is told.
+// Options: the command line of tandem_run.
 #pragma once
 #include <string>
 #include <vector>

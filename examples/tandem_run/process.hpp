@@ -42,7 +42,6 @@ class Process {
   /// Kills what is left of the process group.
   ~Process();
 
-  int rank() const { return rank_; }
   bool runs() const { return !end_; }
   const std::optional<End>& end() const { return end_; }
   /// "rank 2 (process 4711)".
@@ -53,7 +52,7 @@ class Process {
   /// which send() reaches what it has started, is not given to another process.
   ///   returns  whether it has, since the last call
   bool has_ended();
-  /// Passes on a piece of what it has written, without waiting, and what is left when it has ended; false if our output
+  /// Passes on part of what it has written, without waiting, and what is left when it has ended; false if our output
   /// cannot be written.
   bool pass_output();
   /// The descriptors to wait for.

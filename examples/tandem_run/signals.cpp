@@ -3,7 +3,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <stdexcept>
+#include <string>
 
 namespace launcher {
 
@@ -17,7 +20,7 @@ Signals::Signals() {
   for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1}) sigdelset(&before_, signal);
   ::signal(SIGPIPE, SIG_IGN);
   fd_ = ::signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (fd_ < 0) throw std::runtime_error("no file descriptor is left");
+  if (fd_ < 0) throw std::runtime_error(std::string("signalfd: ") + std::strerror(errno));
 }
 
 Signals::~Signals() { ::close(fd_); }

@@ -18,7 +18,7 @@ class Signals {
   int descriptor() const { return fd_; }
   /// The next signal that has come, SIGCHLD too; 0: none.
   int take();
-  /// The mask before.
+  /// The mask before, without these signals: for the processes.
   const sigset_t& before() const { return before_; }
 
  private:

@@ -43,6 +43,10 @@ def free_port():
         return s.getsockname()[1]
 
 
+def both_began(run):
+    return all(f"rank {rank}: process" in run.stdout for rank in (0, 1))
+
+
 def check_collectives(arguments):
     runs = []
     for ranks in (1, 2, 4):
@@ -78,14 +82,16 @@ def check_collectives(arguments):
         begin = time.monotonic()
         run = subprocess.run(mpirun(arguments.mpi, 2, arguments.program, "end", "5"), env=environment(),
                              capture_output=True, text=True, timeout=100)
-        if run.returncode == 0 or time.monotonic() - begin > 30:
-            yield f"mpi: a rank that ends with 5: status {run.returncode} after {time.monotonic() - begin:.1f} s"
+        if run.returncode == 0 or time.monotonic() - begin > 30 or not both_began(run):
+            yield (f"mpi: a rank that ends with 5: status {run.returncode} after {time.monotonic() - begin:.1f} s:\n"
+                   f"{run.stdout}{run.stderr}")
         begin = time.monotonic()  # the others do not wait at exit() for one that is dead
         command = mpirun(arguments.mpi, 2, arguments.program, "vanish")
         command.insert(1, "--enable-recovery")
-        subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=100)
-        if time.monotonic() - begin > 30:
-            yield f"mpi: the end without a rank that was killed takes {time.monotonic() - begin:.1f} s"
+        run = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=100)
+        if time.monotonic() - begin > 30 or not both_began(run):
+            yield (f"mpi: the end without a rank that was killed takes {time.monotonic() - begin:.1f} s:\n"
+                   f"{run.stdout}{run.stderr}")
 
 
 class Ranks:

@@ -104,9 +104,7 @@ TEST_CASE("GlooTransport: a rank that does not come") {
           std::string problem;
           if (t.rank() != 1) {
             const auto p = t.start(sum(values));
-            const double begin = now();
             if (p->wait(0.8)) problem = "it came";
-            if (now() - begin > 1.3) problem = "late";
             if (t.last_seen().find("rank 1 ") == std::string::npos) named = false;
             t.abort();
             if (testing::error_of<errors::UnavailableError>([&] { p->wait(5); }) == "no error") problem = "no error";

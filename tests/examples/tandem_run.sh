@@ -2,6 +2,7 @@
 # tandem_run as a user meets it: what processes get and write, deaths, restarts, signals, several nodes.
 # Usage: tandem_run.sh PROGRAM
 set -u
+unset TANDEM_NUM_THREADS OMP_NUM_THREADS OMP_THREAD_LIMIT  # the last two are what nproc goes by
 program=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -27,8 +27,8 @@ class TANDEM_API Liveness {
   Liveness& operator=(const Liveness&) = delete;
   /// As leave().
   ~Liveness();
-  /// Says that the process leaves the group, and ends the thread: others do not take it for dead. Takes at most half a
-  /// second if the store does not answer.
+  /// Says that the process leaves the group, and ends the thread: others do not take it for dead. If the store does not
+  /// answer, takes as long as a heartbeat that has begun: a quarter of the timeout, at most 10 s, and about a second.
   void leave();
   /// Says that this rank has given up after an error: others do not take it for the cause. Takes at most half a second.
   void give_up();

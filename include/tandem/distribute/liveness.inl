@@ -90,7 +90,7 @@ struct Liveness::State {
   void run() {
     std::unique_lock lock(mutex);
     while (!ends) {
-      ended.wait_for(lock, std::chrono::duration<double>(period));
+      if (ended.wait_for(lock, std::chrono::duration<double>(period), [this] { return ends; })) return;
       lock.unlock();
       try {
         beat(has_failed ? "failed" : "works");

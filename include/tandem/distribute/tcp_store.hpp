@@ -24,8 +24,8 @@ struct TANDEM_API Endpoint {
   static Endpoint parse(const char* op, std::string_view text);
 };
 
-/// Keeps the table, on a thread of its own, as long as it lives. Whoever reaches the port may read and write: it
-/// belongs into a network that is trusted.
+/// Keeps the table, on a thread of its own, as long as it lives. Whoever reaches the port may read and write: use
+/// it only in a trusted network.
 class TANDEM_API TcpStoreServer {
  public:
   ///   address  where it listens: "127.0.0.1"; empty: at all addresses of the machine
@@ -81,7 +81,6 @@ class TANDEM_API TcpStore {
   /// before an orderly end.
   void tie(std::string_view key);
   void untie(std::string_view key);
-  const Endpoint& server() const;
   /// Changes the timeout of later calls.
   void set_timeout(double seconds);
 

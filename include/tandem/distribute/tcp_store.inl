@@ -9,6 +9,7 @@
 #include "tandem/distribute/socket.hpp"
 #include "tandem/distribute/tcp_store.hpp"
 #include "tandem/distribute/tcp_store_wire.hpp"
+#include "tandem/distribute/texts.hpp"
 
 namespace TANDEM_NS::distribute {
 
@@ -52,7 +53,7 @@ struct TcpStore::State {
       detail::Attempt a = detail::try_connect(server.host, server.port, end);
       if (a.socket.is_open()) return static_cast<void>(socket = std::move(a.socket));
       if (tandem::detail::nanoseconds_now() + pause >= end)
-        fail("cannot be reached within " + std::to_string(timeout) + " s: " + a.error);
+        fail("cannot be reached within " + impl::seconds_text(timeout) + ": " + a.error);
       const timespec t{0, static_cast<long>(pause)};
       ::nanosleep(&t, nullptr);
     }
@@ -82,7 +83,6 @@ TANDEM_INLINE TcpStore::TcpStore(Endpoint server, double timeout) : state_(new S
 TANDEM_INLINE TcpStore::TcpStore(TcpStore&&) noexcept = default;
 TANDEM_INLINE TcpStore& TcpStore::operator=(TcpStore&&) noexcept = default;
 TANDEM_INLINE TcpStore::~TcpStore() = default;
-TANDEM_INLINE const Endpoint& TcpStore::server() const { return state_->server; }
 TANDEM_INLINE void TcpStore::set_timeout(double seconds) {
   const std::lock_guard lock(state_->mutex);
   state_->timeout = seconds;
@@ -109,7 +109,7 @@ TANDEM_INLINE std::string TcpStore::get(std::string_view key, double timeout) {
     if (std::optional<std::string> value = find(key)) return *value;
     if (tandem::detail::nanoseconds_now() >= end)
       errors::raise<errors::UnavailableError>(
-          "TcpStore", "nobody has written '" + std::string(key) + "' within " + std::to_string(timeout) + " s");
+          "TcpStore", "nobody has written '" + std::string(key) + "' within " + impl::seconds_text(timeout));
     const timespec t{0, static_cast<long>(pause)};
     ::nanosleep(&t, nullptr);
   }

@@ -208,6 +208,8 @@ inline std::shared_ptr<::gloo::transport::Device> make_device(const Endpoint& st
   } else {
     const distribute::detail::Attempt s =
         distribute::detail::try_connect(store.host, store.port, distribute::detail::moment_after(timeout));
+    if (!s.socket.is_open())
+      errors::raise<errors::UnavailableError>("gloo", "cannot reach the store at " + store.text() + ": " + s.error);
     a.hostname = distribute::detail::own_address(s.socket);
     // The host's own name may stand for a loopback address, 127.0.1.1, which means another machine to the others.
     if (is_loopback(a.hostname) && launch.size > launch.local_size) a.hostname = distribute::detail::outward_address();

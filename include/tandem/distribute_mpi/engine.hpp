@@ -21,7 +21,7 @@ struct Operation {
   enum State : int { runs, done, failed };
   std::atomic<int> state{runs};
   std::vector<MPI_Request> requests{};
-  std::vector<int> counts{}, offsets{}, send_counts{}, send_offsets{};
+  std::vector<int> counts{}, offsets{};
   std::vector<char> sent{}, received{};  // of exchanges that have no buffers of their own
   MPI_Comm group = MPI_COMM_NULL;        // the result of MPI_Comm_idup
   std::string error{};

@@ -10,6 +10,7 @@
 
 #include "tandem/distribute/leave_at_exit.hpp"
 #include "tandem/distribute/start_thread.hpp"
+#include "tandem/distribute/texts.hpp"
 #include "tandem/distribute_mpi/algorithm.hpp"
 #include "tandem/distribute_mpi/engine.hpp"
 #include "tandem/util/threads.hpp"
@@ -34,8 +35,9 @@ TANDEM_INLINE Engine& Engine::get(double timeout) {
   the_engine.engine = new std::shared_ptr<Engine>(e);
   if (!is_ready) {
     e->abandoned_.store(true);  // its thread may still be inside of MPI
-    errors::raise<errors::UnavailableError>(
-        "mpi", "MPI_Init_thread has not returned within " + std::to_string(timeout) + " s: a process is missing");
+    errors::raise<errors::UnavailableError>("mpi", "MPI_Init_thread has not returned within " +
+                                                       distribute::impl::seconds_text(timeout) +
+                                                       ": a process is missing");
   }
   distribute::detail::leave_at_exit(e);
   return *e;
