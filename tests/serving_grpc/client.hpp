@@ -196,6 +196,6 @@ inline std::vector<float> floats(const std::string& bytes) {
 /// The tensor_content of the first output of a PredictResponse.
 inline std::vector<float> outputs_of(const GrpcAnswer& a) { return floats(at(a.message, {1, 2, 4})); }
 
-inline constexpr const char* predict_path = "/tensorflow.serving.PredictionService/Predict";
+inline constexpr const char* grpc_predict_path = "/tensorflow.serving.PredictionService/Predict";
 
 }  // namespace testing

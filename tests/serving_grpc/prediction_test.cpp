@@ -15,7 +15,7 @@ using testing::at;
 using testing::GrpcAnswer;
 using testing::GrpcClient;
 using testing::model_spec;
-using testing::predict_path;
+using testing::grpc_predict_path;
 using testing::predict_request;
 
 std::string service(const char* method) { return std::string("/tensorflow.serving.PredictionService/") + method; }
@@ -58,7 +58,7 @@ std::string input_of(const std::vector<std::string>& examples, const std::string
 
 TEST_CASE("grpc: Predict answers with tensor_content and the version") {
   Served s;
-  const GrpcAnswer a = s.ask(predict_path, predict_request("half", {1, 2, 5}));
+  const GrpcAnswer a = s.ask(grpc_predict_path, predict_request("half", {1, 2, 5}));
   REQUIRE(a.code == 0);
   CHECK(testing::outputs_of(a) == std::vector<float>{2.5f, 3, 4.5f});
   CHECK(at(a.message, {1, 1}) == "y");
@@ -75,7 +75,7 @@ TEST_CASE("grpc: Predict of a message in many slices") {
   Served s;
   std::vector<float> x(300'000);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1000);
-  const GrpcAnswer a = s.ask(predict_path, predict_request("half", x));
+  const GrpcAnswer a = s.ask(grpc_predict_path, predict_request("half", x));
   REQUIRE(a.code == 0);
   for (float& v : x) v = v / 2 + 2;
   CHECK(testing::outputs_of(a) == x);
@@ -84,7 +84,7 @@ TEST_CASE("grpc: Predict of a message in many slices") {
 TEST_CASE("grpc: what Predict refuses") {
   Served s;
   const auto refused = [&](const std::string& message, int code, const char* text) {
-    const GrpcAnswer a = s.ask(predict_path, message);
+    const GrpcAnswer a = s.ask(grpc_predict_path, message);
     CHECK(a.code == code);
     CHECK_THAT(a.text, ContainsSubstring(text));
   };
@@ -107,8 +107,8 @@ TEST_CASE("grpc: what Predict refuses") {
 TEST_CASE("grpc: surplus inputs are refused, or passed over") {
   std::string message = predict_request("half", {1});
   message += predict_request("half", {1}, "more").substr(model_spec(1, "half").size());
-  CHECK(Served().ask(predict_path, message).code == 3);
-  const GrpcAnswer a = Served(true).ask(predict_path, message);
+  CHECK(Served().ask(grpc_predict_path, message).code == 3);
+  const GrpcAnswer a = Served(true).ask(grpc_predict_path, message);
   CHECK(a.code == 0);
   CHECK(testing::outputs_of(a) == std::vector<float>{2.5f});
 }

@@ -17,7 +17,7 @@ using testing::GrpcClient;
 using testing::GrpcStream;
 using testing::metric;
 using testing::model_spec;
-using testing::predict_path;
+using testing::grpc_predict_path;
 using testing::predict_request;
 
 constexpr const char* check = "/grpc.health.v1.Health/Check";
@@ -90,20 +90,20 @@ TEST_CASE("grpc: tokens are needed, but for health") {
   CHECK(code(check, "", "") == 0);
   CHECK(code("/inference.GRPCInferenceService/ServerLive", "", "") == 0);
   CHECK(code("/inference.GRPCInferenceService/ServerMetadata", "", "") == 16);
-  CHECK(code(predict_path, predict_request("half", {1}), "bEARER secret") == 0);
+  CHECK(code(grpc_predict_path, predict_request("half", {1}), "bEARER secret") == 0);
   for (const char* wrong : {"", "Bearer secrep", "Bearer secret1", "secret", "Bearer admin:chief"})
-    CHECK(code(predict_path, predict_request("half", {1}), wrong) == 16);
-  CHECK(code(predict_path, predict_request("half", {1}), "Bearer secret") == 0);
-  CHECK(code(predict_path, predict_request("half", {1}), "Bearer chief") == 0);
+    CHECK(code(grpc_predict_path, predict_request("half", {1}), wrong) == 16);
+  CHECK(code(grpc_predict_path, predict_request("half", {1}), "Bearer secret") == 0);
+  CHECK(code(grpc_predict_path, predict_request("half", {1}), "Bearer chief") == 0);
   CHECK(code(reload, "", "Bearer secret") == 7);
   CHECK(metric(server.engine(), "tandem_rejected_total{reason=\"auth\"}") == 7);
   folder.file("tokens", "");
   CHECK_THROWS_AS(server.reload_access(), errors::InvalidArgumentError);
-  CHECK(code(predict_path, predict_request("half", {1}), "Bearer secret") == 0);
+  CHECK(code(grpc_predict_path, predict_request("half", {1}), "Bearer secret") == 0);
   folder.file("tokens", "new\n");
   server.reload_access();
-  CHECK(code(predict_path, predict_request("half", {1}), "Bearer secret") == 16);
-  CHECK(code(predict_path, predict_request("half", {1}), "Bearer new") == 0);
+  CHECK(code(grpc_predict_path, predict_request("half", {1}), "Bearer secret") == 16);
+  CHECK(code(grpc_predict_path, predict_request("half", {1}), "Bearer new") == 0);
 }
 
 TEST_CASE("grpc: an administrator changes the configuration") {
@@ -144,8 +144,8 @@ TEST_CASE("grpc: an administrator changes the configuration") {
   CHECK(at(a.message, {1}).empty());
   std::string labelled = predict_request("other", {2});
   labelled.replace(0, model_spec(1, "other").size(), "\x0a\x0f\x0a\x05other\x22\x06stable");
-  CHECK(testing::outputs_of(client.call(predict_path, labelled, {.token = "Bearer chief"})) == std::vector<float>{8});
-  CHECK(client.call(predict_path, predict_request("half", {1}), {.token = "Bearer chief"}).code == 5);
+  CHECK(testing::outputs_of(client.call(grpc_predict_path, labelled, {.token = "Bearer chief"})) == std::vector<float>{8});
+  CHECK(client.call(grpc_predict_path, predict_request("half", {1}), {.token = "Bearer chief"}).code == 5);
   Server open(testing::grpc_options(folder.path, "half"), serving::grpc_listener);
   CHECK(GrpcClient(open.port()).call(reload, config("x")).code == 7);  // nobody is an administrator
 }
@@ -170,13 +170,13 @@ TEST_CASE("grpc: messages have a limit in both directions, and are not inflated"
     });
     return r;
   };
-  CHECK(testing::outputs_of(client.call(predict_path, request(3, 0, 0))) == std::vector<float>{0, 1, 2});
-  CHECK(client.call(predict_path, request(0, 0, 1)).code == 8);  // 65536 floats
-  CHECK(client.call(predict_path, predict_request("range", std::vector<float>(30'000))).code == 8);
+  CHECK(testing::outputs_of(client.call(grpc_predict_path, request(3, 0, 0))) == std::vector<float>{0, 1, 2});
+  CHECK(client.call(grpc_predict_path, request(0, 0, 1)).code == 8);  // 65536 floats
+  CHECK(client.call(grpc_predict_path, predict_request("range", std::vector<float>(30'000))).code == 8);
   grpc::ClientContext context;
   context.set_compression_algorithm(GRPC_COMPRESS_GZIP);
-  CHECK(client.call(context, predict_path, predict_request("range", std::vector<float>(20'000))).code == 12);
-  CHECK(testing::outputs_of(client.call(predict_path, request(1, 0, 0))) == std::vector<float>{0});
+  CHECK(client.call(context, grpc_predict_path, predict_request("range", std::vector<float>(20'000))).code == 12);
+  CHECK(testing::outputs_of(client.call(grpc_predict_path, request(1, 0, 0))) == std::vector<float>{0});
 }
 
 TEST_CASE("grpc: deadlines and cancelled calls end what runs") {
@@ -186,7 +186,7 @@ TEST_CASE("grpc: deadlines and cancelled calls end what runs") {
   server.engine().settle();
   GrpcClient client(server.port());
   const auto in_flight = [&] { return metric(server.engine(), "tandem_in_flight"); };
-  CHECK(client.call(predict_path, predict_request("slow", {1e9f}), {.seconds = 0.2}).code == 4);
+  CHECK(client.call(grpc_predict_path, predict_request("slow", {1e9f}), {.seconds = 0.2}).code == 4);
   while (in_flight() > 0) std::this_thread::yield();
   CHECK(metric(server.engine(), "tandem_rejected_total{reason=\"deadline\"}") == 1);
   grpc::ClientContext context;
@@ -194,7 +194,7 @@ TEST_CASE("grpc: deadlines and cancelled calls end what runs") {
     while (in_flight() < 1) std::this_thread::yield();
     context.TryCancel();
   });
-  CHECK(client.call(context, predict_path, predict_request("slow", {1e9f})).code == 1);
+  CHECK(client.call(context, grpc_predict_path, predict_request("slow", {1e9f})).code == 1);
   cancelling.join();
   while (in_flight() > 0) std::this_thread::yield();
   CHECK(metric(server.engine(), "tandem_rejected_total{reason=\"cancelled\"}") == 1);
@@ -213,7 +213,7 @@ TEST_CASE("grpc: health is answered while models are busy, and what is too much 
   for (int k = 0; k < 40; ++k) contexts.push_back(std::make_unique<grpc::ClientContext>());
   for (auto& context : contexts)
     clients.emplace_back([&, c = context.get()] {
-      const int code = GrpcClient(server.port()).call(*c, predict_path, predict_request("slow", {1e9f})).code;
+      const int code = GrpcClient(server.port()).call(*c, grpc_predict_path, predict_request("slow", {1e9f})).code;
       refused += code == 8, cancelled += code == 1;
     });
   while (refused < 20) std::this_thread::yield();
@@ -241,7 +241,7 @@ TEST_CASE("grpc: many calls at once, alone and in batches") {
         GrpcClient client(server.port());
         for (int i = 0; i < 100; ++i) {
           const auto x = static_cast<float>(k * 100 + i);
-          good += testing::outputs_of(client.call(predict_path, predict_request("half", {x}))) ==
+          good += testing::outputs_of(client.call(grpc_predict_path, predict_request("half", {x}))) ==
                   std::vector<float>{x / 2 + 2};
         }
       });
@@ -257,13 +257,13 @@ TEST_CASE("grpc: stop() lets what runs finish, and refuses what comes") {
   server.engine().settle();
   GrpcClient client(server.port());
   GrpcAnswer running;
-  std::thread caller([&] { running = client.call(predict_path, predict_request("slow", {200'000})); });
+  std::thread caller([&] { running = client.call(grpc_predict_path, predict_request("slow", {200'000})); });
   while (metric(server.engine(), "tandem_in_flight") < 1) std::this_thread::yield();
   server.stop();
   caller.join();
   CHECK(running.code == 0);
   CHECK(testing::outputs_of(running) == std::vector<float>{200'000});
-  CHECK(client.call(predict_path, predict_request("slow", {1}), {.seconds = 5}).code == 14);
+  CHECK(client.call(grpc_predict_path, predict_request("slow", {1}), {.seconds = 5}).code == 14);
 }
 
 TEST_CASE("grpc: a port that is taken") {
@@ -313,7 +313,7 @@ TEST_CASE("grpc: the text of an error is cut between two characters") {
   for (const char* shift : {"", "a"}) {
     std::string name = shift;
     for (int i = 0; i < 20'000; ++i) name += "\u00e4";
-    const GrpcAnswer a = client.call(predict_path, predict_request(name, {1}));
+    const GrpcAnswer a = client.call(grpc_predict_path, predict_request(name, {1}));
     CHECK(a.code == 5);
     CHECK(a.text.size() > 1020);
     CHECK(a.text.size() <= 1024);

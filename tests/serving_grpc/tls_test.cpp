@@ -12,7 +12,7 @@ using serving::Server;
 using testing::GrpcClient;
 using testing::KeyAndCertificate;
 using testing::make_certificate;
-using testing::predict_path;
+using testing::grpc_predict_path;
 using testing::predict_request;
 using testing::ssl_config;
 
@@ -30,7 +30,7 @@ serving::Options options_for(const testing::TemporaryFolder& folder, const std::
   return r;
 }
 int code(const Server& server, const std::shared_ptr<grpc::ChannelCredentials>& by) {
-  return GrpcClient(server.port(), by).call(predict_path, predict_request("half", {1}), {.seconds = 10}).code;
+  return GrpcClient(server.port(), by).call(grpc_predict_path, predict_request("half", {1}), {.seconds = 10}).code;
 }
 
 TEST_CASE("grpc tls: clients that trust the server, and others") {
@@ -71,7 +71,7 @@ TEST_CASE("grpc tls: certificates are renewed under load") {
       std::optional<GrpcClient> client;
       while (!stop) {
         if (reconnects || !client) client.emplace(server.port(), trusting(both));
-        ++(client->call(predict_path, predict_request("half", {1})).code == 0 ? good : bad);
+        ++(client->call(grpc_predict_path, predict_request("half", {1})).code == 0 ? good : bad);
       }
     });
   CHECK(code(server, trusting(authority.certificate)) == 0);
