@@ -32,6 +32,9 @@ function(tandem_add_compiled target)
     target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<OR:$<STREQUAL:$<CONFIG>,>,$<CONFIG:Debug>>>:-O2>)
   endif()
   target_link_libraries(${target} PUBLIC Threads::Threads)
+  if(TANDEM_UNITY_BATCH GREATER 1)  # header-only mode compiles all files together, so any of them can be
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${TANDEM_UNITY_BATCH})
+  endif()
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX DEFINE_SYMBOL "" CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
     CXX_EXTENSIONS OFF VERSION ${TANDEM_VERSION} SOVERSION ${TANDEM_VERSION_MAJOR}.${TANDEM_VERSION_MINOR})
   if(NOT BUILD_SHARED_LIBS)
@@ -48,6 +51,7 @@ endfunction()
 function(tandem_add_cuda target)
   file(GLOB_RECURSE kernels CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*.cu" "${PROJECT_SOURCE_DIR}/cuda/*.cpp")
   target_sources(${target} PRIVATE ${kernels})
+  set_source_files_properties(${kernels} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}" ${CUDAToolkit_INCLUDE_DIRS})
   target_compile_definitions(${target} PRIVATE TANDEM_WITH_CUDA=1)
   # Flags are set by hand: CMake before 3.26 does not know nvcc's C++20 flag. cuBLAS is loaded
