@@ -20,9 +20,10 @@ struct Replication {
   virtual int size() const = 0;
   /// In how many parts a batch is divided, whatever size() is, so that results do not depend on it; 0: in size() ones.
   virtual int virtual_shards() const = 0;
-  /// The initial value of a trainable Variable that is being made: rank 0's.
+  /// The initial value of a trainable Variable that is being made: rank 0's. Not for those without `.aggregate`.
   virtual Tensor initial(const Tensor& value) = 0;
-  /// The sums of the replicas' gradients. Unset ones, which are so everywhere, stay unset.
+  /// The sums of the replicas' gradients. Unset ones, which are so everywhere, stay unset, and those of Variables
+  /// without `.aggregate` what they are.
   ///   gradients  of the Variables, and then whatever else is to be added up with them
   virtual std::vector<Gradient> sum_gradients(const std::vector<Gradient>& gradients,
                                               const std::vector<Variable>& variables) = 0;

@@ -17,6 +17,8 @@ namespace TANDEM_NS {
 struct VariableOptions {
   TANDEM_OP_OPTIONS;
   bool trainable = true;            ///< false: ignored by tapes and optimizers
+  bool aggregate = true;            ///< false: processes that train together (tandem::distribute) have values that
+                                    ///< differ, and do not add up their gradients
   Constraint constraint = {};       ///< what optimizers project the value to after each update: one of constraints::*
   std::optional<DType> dtype = {};  ///< default: the initial value's
   ShapeArg shape = {};              ///< checked: the initial value has this shape; `none` matches any size
@@ -48,6 +50,7 @@ class TANDEM_API Variable : detail::operators::WithOperators<Variable> {
   bool is_same(const Variable& o) const { return state_ == o.state_; }
   const std::string& name() const;
   bool trainable() const;
+  bool aggregate() const;
   /// Applied by optimizers, and not by assignments.
   const Constraint& constraint() const;
   const Spec& spec() const;

@@ -24,17 +24,18 @@ struct Variable::State final : Opaque {
   const Spec spec;
   const std::string name;
   const u64 id;
-  const bool trainable;
+  const bool trainable, aggregate;
   const Constraint constraint;
 
-  State(const Tensor& v, std::string n, bool t, const Constraint& c)
+  State(const Tensor& v, std::string n, const VariableOptions& o)
       : value(Tensor::view_of(v, v.spec())),  // a header of its own: packed forms go with it, `initial` stays
         initial(v),
         spec(v.spec()),
         name(std::move(n)),
         id(new_id(context)),
-        trainable(t),
-        constraint(c) {
+        trainable(o.trainable),
+        aggregate(o.aggregate),
+        constraint(o.constraint) {
     value.keep_packed_forms();
   }
   const char* kind() const override { return "variable"; }
@@ -83,10 +84,9 @@ TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options)
     errors::raise<errors::InvalidArgumentError>(
         "variable", "the initial value " + to_string(initial.spec()) + " does not have the shape " + to_string(*shape));
   if (options.constraint) options.constraint.code()->check(options.constraint, value);
-  if (Replication* const r = detail::replication; r && options.trainable)
+  if (Replication* const r = detail::replication; r && options.trainable && options.aggregate)
     value = TANDEM_VIRTUAL(*r, Replication::initial)(value);
-  state_ =
-      Ref<Opaque>(new State(value, scoped_name(options.name.str("Variable")), options.trainable, options.constraint));
+  state_ = Ref<Opaque>(new State(value, scoped_name(options.name.str("Variable")), options));
   if (Stager* s = context.stager) TANDEM_VIRTUAL(*s, Stager::created)(*this);
 }
 TANDEM_INLINE Variable::State& Variable::state() const {
@@ -95,6 +95,7 @@ TANDEM_INLINE Variable::State& Variable::state() const {
 }
 TANDEM_INLINE const std::string& Variable::name() const { return state().name; }
 TANDEM_INLINE bool Variable::trainable() const { return state().trainable; }
+TANDEM_INLINE bool Variable::aggregate() const { return state().aggregate; }
 TANDEM_INLINE const Spec& Variable::spec() const { return state().spec; }
 TANDEM_INLINE const Constraint& Variable::constraint() const { return state().constraint; }
 TANDEM_INLINE u64 Variable::id() const { return state().id; }

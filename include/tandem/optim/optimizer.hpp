@@ -146,7 +146,7 @@ class TANDEM_API Optimizer : public Module {
   std::vector<Gradient> decayed_alone(const std::vector<Gradient>&, const std::vector<Variable>&) const;
   std::size_t decayed_alike(Span<const Variable> v) const;
   bool clips() const;
-  std::vector<Gradient> clipped(const std::vector<Gradient>& gradients) const;
+  std::vector<Gradient> clipped(const std::vector<Gradient>& gradients, Span<const Variable> variables) const;
   const Attrs& attrs_of(const Variable& v) const { return rule_.undecayed && !decays(v) ? undecayed_ : attrs_; }
   void apply_one(const Gradient& g, State state, const Tensor& lr, const Tensor& step) const;
   void apply_together(Span<const Gradient> gradients, Span<const State> states, const Tensor& lr,

@@ -259,9 +259,16 @@ TANDEM_INLINE std::size_t Optimizer::decayed_alike(Span<const Variable> v) const
   return n;
 }
 // One of the three is set.
-TANDEM_INLINE std::vector<Gradient> Optimizer::clipped(const std::vector<Gradient>& gradients) const {
+TANDEM_INLINE std::vector<Gradient> Optimizer::clipped(const std::vector<Gradient>& gradients,
+                                                       Span<const Variable> variables) const {
   if (options_.clipnorm.is_set()) return options_.clipnorm.apply(gradients);
   if (options_.clipvalue.is_set()) return options_.clipvalue.apply(gradients);
+  for (const Variable& v : variables)
+    if (!v.aggregate())
+      errors::raise<errors::UnimplementedError>(
+          "apply_gradients",
+          "global_clipnorm needs the gradients of all Variables, but other processes have parts of '" + v.name() +
+              "' (.aggregate = false): use clipnorm or clipvalue");
   return options_.global_clipnorm.apply(gradients);
 }
 TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& unclipped,
@@ -272,7 +279,7 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& uncli
     const ReplicationScope alone(nullptr);
     return apply_gradients(TANDEM_VIRTUAL(*r, Replication::sum_gradients)(unclipped, variables), variables);
   }
-  const std::vector<Gradient> own = clips() ? clipped(unclipped) : std::vector<Gradient>();
+  const std::vector<Gradient> own = clips() ? clipped(unclipped, variables) : std::vector<Gradient>();
   const std::vector<Gradient>& gradients = clips() ? own : unclipped;
   LeanVector<State> states;  // all slots are created before the first change
   for (std::size_t i = 0; i < variables.size(); ++i)

@@ -1,5 +1,7 @@
 // Definitions of train/steps.hpp.
 #pragma once
+#include <algorithm>
+
 #include "tandem/base/error.hpp"
 #include "tandem/core/replication.hpp"
 #include "tandem/graph/control/control.hpp"
@@ -157,6 +159,11 @@ TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind) const
     Tensor finite = constant(true);
     for (const Gradient& g : gradients)
       if (g.is_set()) finite = logical_and(finite, reduce_all(is_finite(g.values())));
+    Replication* const r = tandem::detail::replication;
+    const auto is_apart = [](const Variable& w) { return !w.aggregate(); };
+    if (r && std::any_of(weights.begin(), weights.end(), is_apart))  // in all processes, which have other gradients
+      finite = equal(TANDEM_VIRTUAL(*r, Replication::sum)(cast(finite, DType::int32)),
+                     TANDEM_VIRTUAL(*r, Replication::size)());
     cond(
         finite, [&] { apply(gradients, weights); }, [] {});
     options.loss_scale->update(finite);
@@ -183,9 +190,10 @@ TANDEM_INLINE std::vector<Gradient> ModelSteps::gradients_of(const Parts& parts,
   std::vector<Gradient> r = tape.gradient(scaled, weights);
   r.push_back(loss);
   if (rows.is_set()) r.push_back(rows);
-  if (shards > 1 && impl::has_no_rows(parts.labels))  // means of nothing
-    for (Gradient& g : r)
-      if (g.is_set()) g = g.with_values(zeros_like(g.values()));
+  if (shards > 1 && impl::has_no_rows(parts.labels))  // means of nothing; a shard's gradient is that of other rows
+    for (std::size_t i = 0; i < r.size(); ++i)
+      if (r[i].is_set() && (i >= weights.size() || weights[i].aggregate()))
+        r[i] = r[i].with_values(zeros_like(r[i].values()));
   return r;
 }
 // Makes the gradients those of the mean over all rows; returns that loss, which was behind them.

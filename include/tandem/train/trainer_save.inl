@@ -9,9 +9,23 @@
 
 namespace TANDEM_NS::train {
 
+namespace impl {
+// One process writes the checkpoints: of what the others have it knows nothing.
+inline void check_aggregated(const std::vector<CheckpointItem>& items) {
+  for (const CheckpointItem& item : items)
+    for (const Module::Named& v : item.variables())
+      if (!v.variable.aggregate())
+        errors::raise<errors::UnimplementedError>(
+            "fit", "the Variable '" + v.path +
+                       "' has another value in each process (.aggregate = false), which rank 0 " +
+                       "cannot save: train without a .directory, and save it by a callback of each process");
+}
+}  // namespace impl
+
 // Restores the run's latest checkpoint, in all replicas. The first one alone uses the folder.
 TANDEM_INLINE bool TrainerState::restore(Fit& fit, detail::RunPlace& place) {
   bool restored = false;
+  if (fit.replicas.are_several()) impl::check_aggregated(steps->items());
   std::exception_ptr error;
   if (fit.replicas.is_first()) {
     try {
