@@ -62,13 +62,15 @@ if(TARGET tandem_summary)
   set_target_properties(summary_sizes PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
 endif()
 
-# all_reduce against MPI itself: mpirun -np 2 build/release/bench/distribute_all_reduce.
+# Of several ranks: mpirun -np 2 build/release/bench/distribute_all_reduce, which compares with MPI itself.
 if(TARGET tandem_distribute_mpi)
-  add_executable(distribute_all_reduce distribute/all_reduce.cpp)
-  target_compile_options(distribute_all_reduce PRIVATE -O2 -Wall -Wextra)
-  target_include_directories(distribute_all_reduce SYSTEM PRIVATE "${TANDEM_MPI_INCLUDE_DIR}")
-  target_link_libraries(distribute_all_reduce PRIVATE tandem::distribute_mpi "${TANDEM_MPI_LIBRARY}")
-  set_target_properties(distribute_all_reduce PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  foreach(program all_reduce sharded_embedding)
+    add_executable(distribute_${program} distribute/${program}.cpp)
+    target_compile_options(distribute_${program} PRIVATE -O2 -Wall -Wextra)
+    target_include_directories(distribute_${program} SYSTEM PRIVATE "${TANDEM_MPI_INCLUDE_DIR}")
+    target_link_libraries(distribute_${program} PRIVATE tandem::distribute_mpi "${TANDEM_MPI_LIBRARY}")
+    set_target_properties(distribute_${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  endforeach()
 endif()
 
 # A model server beside servers that only answer: requests per second (not in the driver's tables).

@@ -84,11 +84,12 @@ TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, 
                                                      const std::vector<Gradient>& gradients,
                                                      const std::vector<Variable>& variables) {
   const bool compress = options.compression == Compression::bfloat16;
+  const auto stays = [&](std::size_t i) { return i < variables.size() && !variables[i].aggregate(); };
   BucketPlan plan(options);
   std::vector<Gradient> r = gradients;
   for (std::size_t i = gradients.size(); i-- > 0;) {
     const Gradient& g = gradients[i];
-    if (!g.is_set() || (g.is_sparse() && options.virtual_shards == 0)) continue;
+    if (!g.is_set() || (g.is_sparse() && options.virtual_shards == 0) || stays(i)) continue;
     const bool narrow = compress && i < variables.size() && g.values().dtype() == DType::float32;
     plan.add(narrow ? cast(g.tensor(), DType::bfloat16) : g.tensor(), i);
   }
@@ -100,7 +101,7 @@ TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, 
     if (!is_ordered) tokens.push_back(start_bucket(group, static_cast<i64>(b), labels[b], plan.buckets[b].tensors));
   }
   for (std::size_t i = 0; i < gradients.size(); ++i)
-    if (gradients[i].is_sparse() && !is_ordered) r[i] = gathered(group, gradients[i], variables[i].name());
+    if (gradients[i].is_sparse() && !is_ordered && !stays(i)) r[i] = gathered(group, gradients[i], variables[i].name());
   for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
     const PlannedBucket& bucket = plan.buckets[b];
     const std::vector<Tensor> sums =

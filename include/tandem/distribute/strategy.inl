@@ -106,7 +106,7 @@ TANDEM_INLINE Tensor MultiWorkerMirroredStrategy::gather(const Tensor& value, i6
 TANDEM_INLINE void MultiWorkerMirroredStrategy::broadcast(const Module& module) const {
   const tandem::detail::OutsideTrace now;
   for (const Variable& v : module.variables())
-    if (v.dtype() != DType::string)
+    if (v.dtype() != DType::string && v.aggregate())
       v.set_untracked(tandem::distribute::broadcast(v.value_untracked(), {.name = v.name(), .group = group()}));
 }
 TANDEM_INLINE Tensor MultiWorkerMirroredStrategy::own_rows(const Tensor& x, i64 first, i64 step) {

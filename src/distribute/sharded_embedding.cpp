@@ -1,0 +1,1 @@
+#include "tandem/distribute/sharded_embedding.inl"
