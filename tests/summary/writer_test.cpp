@@ -67,6 +67,31 @@ double number(const testing::Written& w) { return std::get<double>(w.value.conte
 
 }  // namespace
 
+TEST_CASE("summary writer: files are in order where the clock is set back") {
+  const testing::TemporaryFolder folder;
+  std::string last;
+  for (i64 i = 0; i < 3; ++i) {
+    summary::FileWriter writer(folder.path, {.restart_step = i});
+    writer.scalar("x", i, i), writer.scalar("x", i, i + 1);
+    writer.close();
+    if (i > 0) CHECK(writer.path() > last);
+    last = writer.path();
+    if (i != 0) continue;
+    last = folder / ("events.out.tfevents." + std::to_string(std::time(nullptr) + 5000) + ".zzz.1.00000");
+    std::filesystem::rename(writer.path(), last);  // as if it were made in an hour
+  }
+  std::vector<double> values;
+  for (const testing::Written& w : testing::values_of(folder.path)) values.push_back(number(w));
+  CHECK(values == std::vector<double>{0, 0, 1, 1, 2, 2});
+  // Names of other programs do not count.
+  for (const char* name : {"events.out.tfevents.99999999999.a", "events.out.tfevents.9999999999.a",
+                           "events.out.tfevents.x", "events.out.tfevents.20000000xx.a", "z"})
+    folder.file(name, "");
+  const std::string path = summary::FileWriter(folder.path).path();
+  CHECK(path > last);
+  CHECK(path < folder / "events.out.tfevents.2");
+}
+
 TEST_CASE("summary writer: two in one folder have files of their own") {
   const testing::TemporaryFolder folder;
   const std::string path = folder / "deep/er";

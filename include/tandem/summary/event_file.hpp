@@ -11,7 +11,8 @@ namespace TANDEM_NS::summary::detail {
 class TANDEM_API EventFile {
  public:
   /// Creates a file of a new name, events.out.tfevents.SECONDS.HOST.PID.NUMBER + suffix, in a folder that is made if
-  /// there is none. NUMBER counts the files of this process.
+  /// there is none. NUMBER counts the files of this process. SECONDS is the time; where the folder has a later name, as
+  /// when the clock was set back, a second more than that.
   ///   throws  as io::ensure_directory; errors::ResourceExhaustedError for a full disk, errors::UnavailableError for
   ///           other system errors
   EventFile(const std::string& folder, const std::string& suffix);

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 
 #include "tandem/io/file.hpp"
 #include "tandem/io/tfrecord_format.hpp"
@@ -13,20 +16,43 @@
 
 namespace TANDEM_NS::summary::detail {
 
-TANDEM_INLINE std::string event_file_name() {
-  static std::atomic<unsigned> count{0};
-  char host[256] = "localhost", seconds[32], number[16];
+inline constexpr std::string_view event_file_prefix = "events.out.tfevents.";
+// Ten digits and five at least, so that the order of the names is that in which the files were made.
+TANDEM_INLINE std::string event_file_name(i64 seconds, unsigned number) {
+  char host[256] = "localhost", digits[32], last[16];
   if (::gethostname(host, sizeof host - 1) != 0 || !host[0]) std::strcpy(host, "localhost");
-  // Ten digits and five at least, so that the order of the names is that in which the files were made.
-  std::snprintf(seconds, sizeof seconds, "%010lld", static_cast<long long>(std::time(nullptr)));
-  std::snprintf(number, sizeof number, "%05u", count++);
-  return std::string("events.out.tfevents.") + seconds + "." + host + "." + std::to_string(::getpid()) + "." + number;
+  std::snprintf(digits, sizeof digits, "%010lld", static_cast<long long>(seconds));
+  std::snprintf(last, sizeof last, "%05u", number);
+  return std::string(event_file_prefix) + digits + "." + host + "." + std::to_string(::getpid()) + "." + last;
+}
+/// The seconds in the name of an event file; -1 if it is another file.
+TANDEM_INLINE i64 seconds_of(const std::string& name) {
+  constexpr std::size_t begin = event_file_prefix.size(), digits = 10;
+  i64 seconds = -1;
+  if (!name.starts_with(event_file_prefix) || name.find('.', begin) != begin + digits) return -1;
+  const char* const end = name.data() + begin + digits;
+  return std::from_chars(name.data() + begin, end, seconds).ptr == end ? seconds : -1;
+}
+/// A name that follows those of the folder's event files, also where the clock was set back since they were made:
+/// TensorBoard reads files in the order of their names, and what is to be dropped must come before the restart.
+TANDEM_INLINE std::string next_event_file_name(const std::string& folder) {
+  static std::atomic<unsigned> count{0};
+  const unsigned number = count++;
+  std::string name = event_file_name(std::time(nullptr), number);
+  std::error_code error;  // of a folder that cannot be listed, the files are not known
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string other = at->path().filename().string();
+    constexpr i64 most = 9'999'999'999;
+    if (const i64 seconds = seconds_of(other); seconds >= 0 && seconds < most && other > name)
+      name = event_file_name(seconds + 1, number);
+  }
+  return name;
 }
 
 TANDEM_INLINE EventFile::EventFile(const std::string& folder, const std::string& suffix) {
   io::ensure_directory(folder);
   do {
-    path_ = folder + "/" + event_file_name() + suffix;
+    path_ = folder + "/" + next_event_file_name(folder) + suffix;
     file_ = io::detail::Descriptor(io::detail::uninterrupted(
         [&] { return ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666); }));
   } while (file_.get() < 0 && errno == EEXIST);  // of a machine with this one's name
