@@ -2,7 +2,6 @@
 #include "tandem/io/example.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <limits>
 
 #include "tandem/io/parse_example.hpp"
@@ -11,6 +10,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/derivatives.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/protoc.hpp"
 
 namespace example_test {
 using namespace tandem;
@@ -45,11 +45,7 @@ TEST_CASE("Example: what is written is read; unpacked numbers and unknown fields
   CHECK(Example::parse(bytes) == Example{{{{"n", Int64List{{1}}}, {"f", FloatList{{1.5f, 2}}}}}});
 }
 
-// Runs protoc over a message; empty output and false if there is no protoc.
-struct Protoc {
-  testing::TemporaryFolder folder;
-  Protoc() {
-    folder.file("example.proto", R"(syntax = "proto3";
+constexpr char definitions[] = R"(syntax = "proto3";
 package tensorflow;
 message BytesList { repeated bytes value = 1; }
 message FloatList { repeated float value = 1 [packed = true]; }
@@ -60,20 +56,11 @@ message Example { Features features = 1; }
 message FeatureList { repeated Feature feature = 1; }
 message FeatureLists { map<string, FeatureList> feature_list = 1; }
 message SequenceExample { Features context = 1; FeatureLists feature_lists = 2; }
-)");
-  }
-  static bool found() { return std::system("protoc --version > /dev/null 2>&1") == 0; }
-  std::string run(const std::string& option, const std::string& input) const {
-    folder.file("in", input);
-    const std::string command = "protoc --proto_path=" + folder.path + " " + option + " example.proto < " +
-                                (folder / "in") + " > " + (folder / "out");
-    return std::system(command.c_str()) == 0 ? testing::content_of(folder / "out") : "protoc failed";
-  }
-};
+)";
 
 TEST_CASE("Example: protoc reads what is written, and what it writes is read") {
-  if (!Protoc::found()) TANDEM_SKIP("there is no protoc");
-  const Protoc protoc;
+  if (!testing::Protoc::found()) TANDEM_SKIP("there is no protoc");
+  const testing::Protoc protoc(definitions);
   const std::string text = protoc.run("--decode=tensorflow.Example", example.serialize());
   CHECK_THAT(text, ContainsSubstring("value: -9223372036854775808"));
   CHECK_THAT(text, ContainsSubstring("value: \"\\000\\001\\377\""));

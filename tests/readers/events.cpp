@@ -1,6 +1,7 @@
 // Writes event files for TensorBoard to read, and reads those of others: see events.py.
 //   events write DIR    a run of every kind below DIR
 //   events read PATH    what a file or folder has: a line for each value
+//   events profile DIR  the profile of three steps, for profile.py
 #include <tandem/io.hpp>
 #include <tandem/summary.hpp>
 #include <tandem/tandem.hpp>
@@ -9,6 +10,7 @@
 #include <exception>
 #include <iostream>
 #include <string>
+#include <thread>
 
 using namespace tandem;
 
@@ -76,6 +78,16 @@ void write_restart(const std::string& dir) {
   for (i64 i = 0; i < 10; ++i) first.scalar("x", i, i);
   for (i64 i = 4; i < 6; ++i) second.scalar("x", 100 + i, i);
 }
+void write_profile(const std::string& dir) {
+  const Tensor a = ones({200, 300}), b = ones({300, 400});
+  Profiler profiler;
+  for (int step = 5; step < 8; ++step) {
+    const ProfileScope scope("step " + std::to_string(step));
+    nn::relu(matmul(a, b, {.name = "product"}));
+    if (step == 7) std::thread([&] { matmul(a, b, {.name = "product"}); }).join();
+  }
+  summary::write_profile(profiler, dir, {.run = "three steps", .host = "box"});
+}
 
 struct Print {
   void operator()(double x) const { std::cout << x; }
@@ -114,10 +126,12 @@ int main(int argc, char** argv) {
     if (command == "write") {
       write_values(path + "/values", false), write_values(path + "/simple", true);
       write_graph(path + "/graph"), write_hparams(path + "/hparams"), write_restart(path + "/restart");
+    } else if (command == "profile") {
+      write_profile(path);
     } else if (command == "read") {
       read(path);
     } else {
-      return std::fputs("usage: events write|read PATH\n", stderr), 2;
+      return std::fputs("usage: events write|read|profile PATH\n", stderr), 2;
     }
   } catch (const std::exception& e) {
     return std::fprintf(stderr, "%s\n", e.what()), 1;
