@@ -1,9 +1,13 @@
 // The callback TensorBoard: what fit has measured is in the event files.
 #include "tandem/summary/tensor_board.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
+#include <string_view>
 
+#include "tandem/base/warning.hpp"
 #include "tandem/summary/plugin_data.hpp"
 #include "tests/summary/files.hpp"
 #include "tests/support/catch.hpp"
@@ -120,6 +124,26 @@ TEST_CASE("hyper-parameters and the end of a run are in its folder") {
   }
 }
 
+// The bytes of the file for the page "Profile", in the folder of a run.
+std::string xplane(const std::string& run) {
+  std::string bytes;
+  for (const auto& entry : std::filesystem::directory_iterator(run))
+    bytes = testing::bytes_of_file(entry.path().string());
+  return bytes;
+}
+// Whether a profile has this call; not also one whose name is longer.
+bool has_call(const std::string& xplane, const std::string& name) { return xplane.find("call " + name) != xplane.npos; }
+// The numbers of its steps, which are below 128: values of the name "step_num", whose entry is 8: ID, 18: NAME.
+std::vector<int> steps_in(const std::string& xplane) {
+  const std::size_t name = xplane.find("step_num");
+  if (name == xplane.npos) return {};
+  std::vector<int> steps;
+  const std::string value = {0x22, 0x04, 0x08, xplane[name - 3], 0x20};  // a message of 4 bytes: the ID, and a number
+  for (std::size_t at = xplane.find(value); at != xplane.npos; at = xplane.find(value, at + 1))
+    steps.push_back(xplane[at + value.size()]);
+  return steps;
+}
+
 TEST_CASE("the profile of a step has its ops, and not those of a validation before it") {
   const Points points(40);
   const TemporaryFolder folder;
@@ -128,17 +152,69 @@ TEST_CASE("the profile of a step has its ops, and not those of a validation befo
         .fit(points.batches(10), {.epochs = 2,
                                   .validation_data = points.batches(20),
                                   .validation_every = step == 3 ? 2 : 0,
-                                  .callbacks = {summary::TensorBoard(folder / "logs", {.profile_step = step})},
+                                  .callbacks = {summary::TensorBoard(folder / "logs", {.profile_steps = {step}})},
                                   .progress = {.mode = train::ProgressMode::none}});
-    const std::string json = testing::bytes_of_file(folder / "logs/profile_step_" + std::to_string(step) + ".json");
+    const std::string number = std::to_string(step);
+    const std::string json = testing::bytes_of_file(folder / "logs/profile_step_" + number + ".json");
     CHECK(json.find("\"traceEvents\"") != json.npos);
     CHECK(json.find("\"train\"") != json.npos);
     CHECK(json.find("\"test\"") == json.npos);
+    const std::string profile = xplane(folder / "logs/plugins/profile/steps_" + number + "_" + number);
+    CHECK(has_call(profile, "train"));
+    CHECK(!has_call(profile, "test"));
+    CHECK(steps_in(profile) == std::vector{static_cast<int>(step)});
     const Profiler free;  // raises if another one is active
   }
   CHECK(!std::filesystem::exists(folder / "logs/profile_step_4.json"));
-  CHECK(testing::error_of([] { summary::TensorBoard("x", {.profile_step = 1}); }).find("at least 2") !=
-        std::string::npos);
+  for (const summary::ProfileSteps& steps : {summary::ProfileSteps{1, 0}, {1, 5}, {-1, 0}, {5, 4}, {0, 3}})
+    CHECK(testing::error_of([&] { summary::TensorBoard("x", {.profile_steps = steps}); }).find("at least 2") !=
+          std::string::npos);
+}
+
+TEST_CASE("a profile of several steps leaves out a validation between them, and ends with the training") {
+  const Points points(40);
+  const TemporaryFolder folder;
+  const auto fit = [&](const std::string& logs, summary::ProfileSteps steps) {
+    train::Trainer(network(), options())
+        .fit(points.batches(10), {.epochs = 2,
+                                  .validation_data = points.batches(20),
+                                  .callbacks = {summary::TensorBoard(logs, {.profile_steps = steps})},
+                                  .progress = {.mode = train::ProgressMode::none}});
+    const Profiler free;
+  };
+  fit(folder / "a", {3, 6});
+  const std::string a = xplane(folder / "a/plugins/profile/steps_3_6");
+  CHECK(steps_in(a) == std::vector{3, 4, 5, 6});
+  CHECK(!has_call(a, "test"));
+  fit(folder / "b", {7, 30});
+  CHECK(steps_in(xplane(folder / "b/plugins/profile/steps_7_8")) == std::vector{7, 8});
+  CHECK(std::filesystem::exists(folder / "b/profile_step_8.json"));
+  CHECK(!std::filesystem::exists(folder / "b/profile_step_9.json"));
+  fit(folder / "c", {9, 10});  // never
+  CHECK(!std::filesystem::exists(folder / "c/plugins"));
+}
+
+TEST_CASE("what cannot be written is one warning, and an error when training has ended") {
+  const Points points(40);
+  const TemporaryFolder folder;
+  const std::string file = folder.file("logs", "a file in the place of the folder");
+  static int warnings;
+  warnings = 0;
+  set_warning_handler(
+      [](const char* text) { warnings += std::string_view(text).find("training goes on") != std::string_view::npos; });
+  train::Trainer trainer(network(), options());
+  const std::string error = testing::error_of<errors::UnavailableError>([&] {
+    trainer.fit(points.batches(10),
+                {.epochs = 3,
+                 .validation_data = points.batches(20),
+                 .callbacks = {summary::TensorBoard(
+                     file, {.update_freq = 1, .histogram_freq = 1, .profile_steps = {3}, .hparams = {{"lr", 0.1}}})},
+                 .progress = {.mode = train::ProgressMode::none}});
+  });
+  set_warning_handler(nullptr);
+  CHECK(error.find(file) != error.npos);
+  CHECK(warnings == 1);
+  CHECK(trainer.step() == 12);
 }
 
 TEST_CASE("a frequency cannot be negative") {

@@ -1,22 +1,32 @@
 // TensorBoard: a callback of train::Trainer that writes summaries. Part of the component tandem::summary.
 #pragma once
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "tandem/core/profile.hpp"
+#include "tandem/base/error.hpp"
 #include "tandem/summary/file_writer.hpp"
 #include "tandem/train/callback.hpp"
 
 namespace TANDEM_NS::summary {
 
+/// Steps of a training, the last one included.
+struct ProfileSteps {
+  i64 first = 0;  ///< 0: none. At least 2: the first step of a training is traced
+  i64 last = 0;   ///< 0: the first one alone
+};
+
 struct TensorBoardOptions {
   i64 update_freq = 0;     ///< every so many steps also the means so far, as "step_loss" and so on; 0: never
   i64 histogram_freq = 0;  ///< every so many epochs histograms of the trainable Variables; 0: never
-  i64 profile_step = 0;    ///< the step whose ops are written to logdir/profile_step_N.json, which ui.perfetto.dev and
-                           ///< chrome://tracing show; 0: none. At least 2: the first one is traced
-  HParams hparams = {};    ///< written to logdir, with how the run ended: to_hparams(h)
+  /// The steps whose ops are written for the page "Profile", under the name "steps_FIRST_LAST" (write_profile), and
+  /// each to logdir/profile_step_N.json, which ui.perfetto.dev and chrome://tracing show. A step begins where the one
+  /// before it has ended, or a validation in between: it has the reading of its batch.
+  ProfileSteps profile_steps = {};
+  HParams hparams = {};  ///< written to logdir, with how the run ended: to_hparams(h)
   FileWriterOptions writer = {};
 };
 
@@ -28,12 +38,13 @@ struct TensorBoardOptions {
 ///   trainer.fit(ds, {.validation_data = test, .callbacks = {summary::TensorBoard("logs/run1")}});
 ///
 /// Where a run in a folder (FitOptions::directory) goes on, TensorBoard drops what was written behind its checkpoint.
-///   throws  from fit: what FileWriter throws when it is made or closed; a full disk in between is a warning; with
-///           .profile_step errors::FailedPreconditionError if a Profiler is active then, and what Profiler::write
-///           throws
+/// A full disk, or a folder that cannot be written, is one warning, and training goes on.
+///   throws  from fit, when training has ended: system errors of FileWriter, write_profile and Profiler::write; with
+///           .profile_steps errors::FailedPreconditionError if a Profiler is active then
 class TANDEM_API TensorBoard : public train::Callback {
  public:
-  ///   throws  errors::InvalidArgumentError for a negative frequency, or a profile_step that is negative or 1
+  ///   throws  errors::InvalidArgumentError for a negative frequency, or profile_steps that begin below 2 or end before
+  ///           they begin
   explicit TensorBoard(std::string logdir, TensorBoardOptions options = {});
   void on_begin(train::Run& run) override;
   bool is_for_first_replica() const override { return true; }
@@ -41,19 +52,28 @@ class TANDEM_API TensorBoard : public train::Callback {
   void on_step_end(train::Run& run) override;
   void on_evaluate(train::Run& run) override;
   void on_epoch_end(train::Run& run) override;
+  void on_checkpoint_begin(train::Run& run) override;
   void on_exception(train::Run& run, std::exception_ptr) override;
   void on_end(train::Run& run) override;
 
  private:
-  void begin_steps(const train::Run& run);
-  void restart_profiler();
-  FileWriter& writer(std::optional<FileWriter>& w, const char* name);
+  void flush();
+  void begin_steps(const train::Run& run, i64 first);
+  void go_on_after(const errors::OpError& e);
+  void write_training(const std::string& tag, double value, i64 step);
+  void write_validation(const std::string& name, double value, i64 step);
+  void profile(i64 step);
+  void begin_profiled_step_again();
+  void end_profile();
+  FileWriter* writer(std::optional<FileWriter>& w, const std::string& folder);
   std::string logdir_;
   TensorBoardOptions options_;
   i64 first_step_ = -1;      // of this process
   train::Values validated_;  // the values of the latest validation of the epoch, which are written
   std::optional<FileWriter> train_, validation_, run_;
-  std::shared_ptr<Profiler> profiler_;  // while it records
+  struct ProfiledStep;
+  std::vector<std::shared_ptr<ProfiledStep>> profiled_;  // the last one records unless it has ended
+  std::exception_ptr error_;                             // after which training has gone on
 };
 
 }  // namespace TANDEM_NS::summary

@@ -1,9 +1,12 @@
 // Definitions of summary/tensor_board.hpp.
 #pragma once
+#include <chrono>
 #include <utility>
 
 #include "tandem/base/error.hpp"
-#include "tandem/io/file.hpp"
+#include "tandem/base/warning.hpp"
+#include "tandem/core/profile.hpp"
+#include "tandem/summary/profile.hpp"
 #include "tandem/summary/tensor_board.hpp"
 
 namespace TANDEM_NS::summary {
@@ -20,86 +23,146 @@ TANDEM_INLINE TensorBoard::TensorBoard(std::string logdir, TensorBoardOptions op
     if (value < 0)
       errors::raise<errors::InvalidArgumentError>(
           "TensorBoard", std::string(name) + " must not be negative, but is " + std::to_string(value));
-  if (options_.profile_step < 0 || options_.profile_step == 1)
+  auto& [first, last] = options_.profile_steps;
+  if (last == 0) last = first;
+  if (last != 0 && (first < 2 || last < first))
     errors::raise<errors::InvalidArgumentError>(
-        "TensorBoard", "profile_step must be at least 2, as the first step is traced, or 0 for none, but is " +
-                           std::to_string(options_.profile_step));
+        "TensorBoard",
+        "profile_steps must begin with at least 2, as step 1 is traced, and must not end before, "
+        "but are " +
+            std::to_string(first) + " to " + std::to_string(last));
 }
-TANDEM_INLINE FileWriter& TensorBoard::writer(std::optional<FileWriter>& w, const char* name) {
-  if (!w) {
-    FileWriterOptions o = options_.writer;
-    o.restart_step = first_step_;
-    w.emplace(logdir_ + "/" + name, std::move(o));
+// Training goes on: one warning, and the error is raised at the end.
+TANDEM_INLINE void TensorBoard::go_on_after(const errors::OpError& e) {
+  if (!error_)
+    tandem::detail::warn(
+        ("TensorBoard: what was measured cannot be written; training goes on. " + std::string(e.what())).c_str());
+  error_ = std::current_exception();
+}
+// Null if there cannot be one.
+TANDEM_INLINE FileWriter* TensorBoard::writer(std::optional<FileWriter>& w, const std::string& folder) {
+  if (w) return &*w;
+  FileWriterOptions o = options_.writer;
+  if (first_step_ >= 0) o.restart_step = first_step_;
+  try {
+    return &w.emplace(folder, std::move(o));
+  } catch (const errors::ResourceExhaustedError& e) {
+    go_on_after(e);
+  } catch (const errors::UnavailableError& e) {
+    go_on_after(e);
   }
-  return *w;
+  return nullptr;
+}
+TANDEM_INLINE void TensorBoard::write_training(const std::string& tag, double value, i64 step) {
+  if (FileWriter* const w = writer(train_, logdir_ + "/train")) w->scalar(tag, value, step);
+}
+TANDEM_INLINE void TensorBoard::write_validation(const std::string& name, double value, i64 step) {
+  if (FileWriter* const w = writer(validation_, logdir_ + "/validation"))
+    w->scalar(impl::without_prefix(name), value, step);
 }
 TANDEM_INLINE void TensorBoard::on_begin(train::Run&) {
   first_step_ = -1;
   validated_ = {};
-  train_.reset(), validation_.reset(), run_.reset(), profiler_.reset();
-  if (!options_.hparams.empty()) run_.emplace(logdir_, options_.writer).hparams(options_.hparams);
+  train_.reset(), validation_.reset(), run_.reset();
+  profiled_.clear();
+  error_ = nullptr;
+  if (options_.hparams.empty()) return;
+  if (FileWriter* const w = writer(run_, logdir_)) w->hparams(options_.hparams);
 }
-// At the first step of this process: the values of a validation that the epoch had before are written.
-TANDEM_INLINE void TensorBoard::begin_steps(const train::Run& run) {
+// At the first values of this process, whose steps are from `first` on: the values of a validation that the epoch had
+// before are written.
+TANDEM_INLINE void TensorBoard::begin_steps(const train::Run& run, i64 first) {
   if (first_step_ >= 0) return;
-  first_step_ = run.step();
+  first_step_ = first;
   if (run.is_validated()) validated_ = run.values();
 }
-// Forgets what was recorded before the step: a validation.
-TANDEM_INLINE void TensorBoard::restart_profiler() {
-  if (!profiler_) return;
-  profiler_.reset();  // only one may be active
-  profiler_ = std::make_shared<Profiler>();
+struct TensorBoard::ProfiledStep {
+  explicit ProfiledStep(i64 n) : step(n), scope(std::in_place, "step " + std::to_string(n)) {}
+  void end() { scope.reset(), profiler.stop(); }
+  bool has_ended() const { return !scope; }
+
+  const i64 step;
+  const i64 begin = std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  Profiler profiler;
+  std::optional<ProfileScope> scope;
+};
+// After this step.
+TANDEM_INLINE void TensorBoard::profile(i64 step) {
+  const auto [first, last] = options_.profile_steps;
+  if (!profiled_.empty()) profiled_.back()->end();
+  if (step >= last) end_profile();
+  else if (step + 1 >= first) profiled_.push_back(std::make_shared<ProfiledStep>(step + 1));
+}
+// The step that is to come begins here, after a validation.
+TANDEM_INLINE void TensorBoard::begin_profiled_step_again() {
+  if (profiled_.empty() || profiled_.back()->has_ended()) return;
+  const i64 step = profiled_.back()->step;
+  profiled_.pop_back();  // only one profiler may be active
+  profiled_.push_back(std::make_shared<ProfiledStep>(step));
+}
+TANDEM_INLINE void TensorBoard::end_profile() {
+  auto steps = std::exchange(profiled_, {});
+  if (!steps.empty() && !steps.back()->has_ended()) steps.pop_back();
+  if (steps.empty()) return;
+  const std::string run = "steps_" + std::to_string(steps.front()->step) + "_" + std::to_string(steps.back()->step);
+  try {
+    std::vector<detail::ProfilePart> parts;
+    for (const auto& s : steps) parts.push_back({&s->profiler, s->begin});
+    detail::write_profile(parts, logdir_, {.run = run});
+    for (const auto& s : steps) s->profiler.write(logdir_ + "/profile_step_" + std::to_string(s->step) + ".json");
+  } catch (const errors::ResourceExhaustedError& e) {
+    go_on_after(e);
+  } catch (const errors::UnavailableError& e) {
+    go_on_after(e);
+  }
 }
 TANDEM_INLINE void TensorBoard::on_epoch_begin(train::Run&) {
   validated_ = {};
-  restart_profiler();
+  begin_profiled_step_again();
 }
 TANDEM_INLINE void TensorBoard::on_step_end(train::Run& run) {
-  begin_steps(run);
-  if (profiler_) {
-    profiler_->stop();
-    profiler_->write(logdir_ + "/profile_step_" + std::to_string(run.step()) + ".json");
-    profiler_.reset();
-  }
-  if (run.step() + 1 == options_.profile_step) {
-    io::ensure_directory(logdir_);
-    profiler_ = std::make_shared<Profiler>();
-  }
+  begin_steps(run, run.step());
+  profile(run.step());
   if (options_.update_freq == 0 || run.step() % options_.update_freq != 0) return;
   for (const auto& [name, value] : run.values())
-    if (!impl::is_of_validation(name)) writer(train_, "train").scalar("step_" + name, value, run.step());
+    if (!impl::is_of_validation(name)) write_training("step_" + name, value, run.step());
 }
 TANDEM_INLINE void TensorBoard::on_evaluate(train::Run& run) {
-  begin_steps(run);
-  restart_profiler();
+  begin_steps(run, run.step() + 1);  // a run that goes on between the last step and the validation
+  begin_profiled_step_again();
   validated_ = run.values();
   for (const auto& [name, value] : validated_)
-    if (impl::is_of_validation(name))
-      writer(validation_, "validation").scalar(impl::without_prefix(name), value, run.step());
+    if (impl::is_of_validation(name)) write_validation(name, value, run.step());
 }
 TANDEM_INLINE void TensorBoard::on_epoch_end(train::Run& run) {
-  begin_steps(run);  // a run that goes on at the end of an epoch
+  begin_steps(run, run.step() + 1);
   for (const auto& [name, value] : run.values())
-    if (!impl::is_of_validation(name)) writer(train_, "train").scalar(name, value, run.step());
-    else if (!validated_.contains(name))
-      writer(validation_, "validation").scalar(impl::without_prefix(name), value, run.step());
+    if (!impl::is_of_validation(name)) write_training(name, value, run.step());
+    else if (!validated_.contains(name)) write_validation(name, value, run.step());
   if (options_.histogram_freq == 0 || (run.epoch() + 1) % options_.histogram_freq != 0 || !run.model()) return;
+  FileWriter* const w = writer(train_, logdir_ + "/train");
+  if (!w) return;
   for (const Module::Named& n : run.model()->named_variables())
     if (n.variable.trainable() && dtypes::floating.has(n.variable.dtype()))
-      writer(train_, "train").histogram(n.path, n.variable.read_value(), {.step = run.step()});
+      w->histogram(n.path, n.variable.read_value(), {.step = run.step()});
 }
-TANDEM_INLINE void TensorBoard::on_exception(train::Run&, std::exception_ptr) {
-  profiler_.reset();
-  if (run_) run_->hparams_end(Status::failure);
+TANDEM_INLINE void TensorBoard::flush() {
   for (auto* w : {&train_, &validation_, &run_})
     if (*w) (*w)->flush();
 }
+// A run that is killed afterwards goes on behind these values.
+TANDEM_INLINE void TensorBoard::on_checkpoint_begin(train::Run&) { flush(); }
+TANDEM_INLINE void TensorBoard::on_exception(train::Run&, std::exception_ptr) {
+  profiled_.clear();
+  if (run_) run_->hparams_end(Status::failure);
+  flush();
+}
 TANDEM_INLINE void TensorBoard::on_end(train::Run&) {
-  profiler_.reset();
+  end_profile();  // a training that ends before the last step of the profile
   if (run_) run_->hparams_end(Status::success);
   for (auto* w : {&train_, &validation_, &run_})
     if (auto writer = std::exchange(*w, {})) writer->close();
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
 }  // namespace TANDEM_NS::summary

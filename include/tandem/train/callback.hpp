@@ -103,6 +103,8 @@ class Callback {
   /// After a validation.
   virtual void on_evaluate(Run&) {}
   virtual void on_epoch_end(Run&) {}
+  /// Before a checkpoint of .directory: what a run that goes on from it does not do again must be in files.
+  virtual void on_checkpoint_begin(Run&) {}
   /// After a checkpoint of .directory was begun, whose values are those of this moment.
   virtual void on_checkpoint(Run&) {}
   /// When a step or a callback has thrown; fit throws the same afterwards.

@@ -54,6 +54,7 @@ TANDEM_INLINE bool TrainerState::restore(Fit& fit, detail::RunPlace& place) {
 TANDEM_INLINE void TrainerState::save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last) {
   if (!fit.keeper && !fit.interrupt) return;  // there is no folder
   const bool stopped = fit.run.stopped_;
+  fit.each_callback([&](Callback& c) { c.on_checkpoint_begin(fit.run); });
   if (!fit.replicas.are_several()) {
     write(fit, epoch, step_in_epoch, last);
   } else {  // with the sums of all
