@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct Options {
   std::string data;  // empty: generated digits
   std::string fixed, run = "hparam_search_run";
   i64 trials = 27, seed = 1;
+  std::optional<int> status_port;
 };
 
 const train::HParams defaults{{"lr", 1e-3, "learning rate"},        {"optimizer", "adam", "adam or sgd"},
@@ -249,5 +251,11 @@ int main(int argc, char** argv) {
       ->check(arguments::whole_number(1))
       ->capture_default_str();
   app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
-  return program::run("hparam_search", app, argc, argv, [&] { return Search(o).run(); });
+  app.add_option("--status-port", o.status_port, "show the runs at this port of 127.0.0.1 while they train")
+      ->check(CLI::Range(1, 65535));
+  return program::run("hparam_search", app, argc, argv, [&] {
+    std::optional<summary::ReportServer> server;
+    if (o.status_port) fmt::print("the runs at {}\n", server.emplace(o.run + "/events", *o.status_port).url());
+    return Search(o).run();
+  });
 }

@@ -28,11 +28,17 @@ cmp -s whole/best.json killed/best.json || fail 'another best run after a kill'
 [ "$(grep -c 'halving-.*lr=0.01,optimizer=sgd,layers=1,' out)" = 2 ] || { fail 'hyper-parameters are not fixed'; cat out; }
 says 'has a run of another configuration' "$program" --trials 2 --fix 'lr=0.02' --run fixed
 
+# A browser sees the runs until Ctrl-C ends the search.
 python3 - "$program" <<'PY' || fail 'an interrupted search'
-import signal, subprocess, sys
-p = subprocess.Popen([sys.argv[1], "--trials", "1000", "--run", "stopped"], stdout=subprocess.PIPE, text=True)
+import signal, socket, subprocess, sys, urllib.request
+with socket.create_server(("127.0.0.1", 0)) as free: port = free.getsockname()[1]
+p = subprocess.Popen([sys.argv[1], "--trials", "1000", "--run", "stopped", "--status-port", str(port)], stdout=subprocess.PIPE, text=True)
+url = p.stdout.readline().split()[-1]
+assert url == f"http://127.0.0.1:{port}/", url
 for line in p.stdout:
     if line.startswith("halving-00,"): break
+page = urllib.request.urlopen(url).read().decode()
+assert "<td>halving-00</td>" in page and "val" in page, page[:3000]
 p.send_signal(signal.SIGINT)
 out = p.communicate()[0]
 assert p.returncode in (130, -signal.SIGINT), (p.returncode, out)
@@ -49,6 +55,7 @@ fails_with 1 'there is no parameter "foo"; there are: lr, optimizer' "$program" 
 fails_with 1 'units is a whole number, not "abc"' "$program" --fix units=abc
 fails_with 1 "there is no optimizer 'lion'" "$program" --fix optimizer=lion --trials 1 --run lion
 fails_with 2 "'0' is not a whole number of at least 1" "$program" --trials 0
+fails_with 2 'status-port' "$program" --status-port 65536
 fails_with 2 "'x' is not a whole number of at least 0" "$program" --seed x
 
 finish

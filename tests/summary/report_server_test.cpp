@@ -13,9 +13,11 @@
 #include <utility>
 
 #include "tandem/summary/file_writer.hpp"
+#include "tandem/summary/tensor_board.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/train/problem.hpp"
 
 namespace report_server_test {
 using namespace tandem;
@@ -48,24 +50,20 @@ struct Client {
     return r;
   }
 };
-std::string ask(const summary::ReportServer& server, const std::string& text) {
-  const Client client(server.port());
+std::string ask(int port, const std::string& text) {
+  const Client client(port);
   client.send(text);
   return client.rest();
 }
-std::string host_of(const summary::ReportServer& server) {
-  return "Host: 127.0.0.1:" + std::to_string(server.port()) + "\r\n";
-}
-std::string get(const summary::ReportServer& server) {
-  return ask(server, "GET / HTTP/1.1\r\n" + host_of(server) + "\r\n");
-}
+std::string host_of(int port) { return "Host: 127.0.0.1:" + std::to_string(port) + "\r\n"; }
+std::string get(int port) { return ask(port, "GET / HTTP/1.1\r\n" + host_of(port) + "\r\n"); }
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 TEST_CASE("a browser gets the report of the moment") {
   const TemporaryFolder folder;
   const summary::ReportServer server(folder / "logs", 0, {.title = "live"});
   CHECK(server.url() == "http://127.0.0.1:" + std::to_string(server.port()) + "/");
-  const std::string early = get(server);
+  const std::string early = get(server.port());
   CHECK(early.starts_with("HTTP/1.1 503 "));
   CHECK(has(early, "there are no event files"));
   CHECK(has(early, "\r\nRefresh: 10\r\n"));
@@ -73,7 +71,7 @@ TEST_CASE("a browser gets the report of the moment") {
   summary::FileWriter writer(folder / "logs");
   writer.scalar("first", 1, 0);
   writer.flush();
-  const std::string answer = get(server);
+  const std::string answer = get(server.port());
   CHECK(answer.starts_with("HTTP/1.1 200 OK\r\n"));
   const std::string page = answer.substr(answer.find("\r\n\r\n") + 4);
   CHECK(has(answer, "\r\nContent-Length: " + std::to_string(page.size()) + "\r\n"));
@@ -81,7 +79,7 @@ TEST_CASE("a browser gets the report of the moment") {
   CHECK(has(page, "first"));
   writer.scalar("second", 1, 0);
   writer.flush();
-  CHECK(has(get(server), "second"));
+  CHECK(has(get(server.port()), "second"));
   CHECK(!std::filesystem::exists(folder / "logs/report.html"));
 }
 
@@ -89,8 +87,8 @@ TEST_CASE("requests for anything else are refused, and the server goes on") {
   const TemporaryFolder folder;
   summary::FileWriter(folder.path).scalar("loss", 1, 0);
   const summary::ReportServer server(folder.path);
-  const std::string host = host_of(server), port = std::to_string(server.port());
-  const auto status = [&](const std::string& request) { return ask(server, request).substr(0, 12); };
+  const std::string host = host_of(server.port()), port = std::to_string(server.port());
+  const auto status = [&](const std::string& request) { return ask(server.port(), request).substr(0, 12); };
   CHECK(status("GET / HTTP/1.1\r\n" + host + "\r\n") == "HTTP/1.1 200");
   CHECK(status("GET / HTTP/1.0\r\nX: y\r\nHOST:localhost:" + port + " \r\n\r\n") == "HTTP/1.1 200");
   CHECK(status("GET /etc/passwd HTTP/1.1\r\n" + host + "\r\n") == "HTTP/1.1 404");
@@ -113,7 +111,7 @@ TEST_CASE("a slow client is dropped, and the next one served") {
   const summary::ReportServer server(folder.path);
   const Client slow(server.port());
   CHECK(slow.send("GET / HTTP/1.1\r\n"));  // and no more
-  CHECK(get(server).starts_with("HTTP/1.1 200"));
+  CHECK(get(server.port()).starts_with("HTTP/1.1 200"));
   CHECK(slow.rest().substr(0, 12) != "HTTP/1.1 200");
 }
 
@@ -145,7 +143,38 @@ TEST_CASE("only this machine is served, and a child of fork() ends without the s
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);
   CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 7));
-  CHECK(get(server).starts_with("HTTP/1.1 200"));
+  CHECK(get(server.port()).starts_with("HTTP/1.1 200"));
+}
+
+TEST_CASE("a training shows its report while it runs") {
+  using namespace training;
+  const Points points(40);
+  const TemporaryFolder folder;
+  const int port = summary::ReportServer(folder.path).port();  // one that is free
+  train::Trainer trainer(network(), options());
+  const summary::TensorBoardOptions live{.update_freq = 1, .status_port = port, .writer = {.flush_seconds = 0.001}};
+  std::string early, page;
+  const auto look = [&](train::Run& run) {
+    if (run.step() == 1) early = get(port);
+    for (int i = 0; i < 10000 && run.step() == 9 && !has(page, "validation"); ++i) page = get(port), ::usleep(1000);
+  };
+  const auto fit = [&] {
+    trainer.fit(points.batches(10), {.epochs = 3,
+                                     .validation_data = points.batches(20),
+                                     .callbacks = {summary::TensorBoard(folder / "logs", live),
+                                                   train::LambdaCallback({.on_step_end = look})},
+                                     .progress = {.mode = train::ProgressMode::none}});
+  };
+  fit();
+  CHECK((early.starts_with("HTTP/1.1 200") || early.starts_with("HTTP/1.1 503")));
+  CHECK(page.starts_with("HTTP/1.1 200"));
+  CHECK(has(page, "step_loss"));
+  CHECK(has(page, "validation"));
+  CHECK(!Client(port).is_connected());
+  const summary::ReportServer other(folder.path, port);
+  CHECK_THROWS_AS(fit(), errors::UnavailableError);
+  for (const int none : {0, -1, 65536})
+    CHECK_THROWS_AS(summary::TensorBoard("x", {.status_port = none}), errors::InvalidArgumentError);
 }
 
 TEST_CASE("a port that is none, and a smoothing of 1, raise") {

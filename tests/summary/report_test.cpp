@@ -6,6 +6,7 @@
 
 #include "tandem/graph/debug/graph_def.hpp"
 #include "tandem/io/file.hpp"
+#include "tandem/plot/heat_map.hpp"
 #include "tandem/summary/file_writer.hpp"
 #include "tandem/summary/plugin_data.hpp"
 #include "tandem/summary/wire.hpp"
@@ -56,6 +57,40 @@ TEST_CASE("a report has a picture for each tag, with a curve for each folder") {
   CHECK(has(page, ">time<"));  // a section
   CHECK(!has(page, "<script"));
   CHECK(summary::write_report(folder.path) == folder / "report.html");
+}
+
+TEST_CASE("a report has precision-recall curves, and what the program has drawn") {
+  const TemporaryFolder folder;
+  {
+    summary::FileWriter curves(folder.path);
+    curves.pr_curve("pr", constant({true, false, true}), constant({0.9f, 0.2f, 0.4f}), {.step = 1});
+    curves.pr_curve("pr", constant({true, false, true}), constant({0.9f, 0.2f, 0.7f}), {.step = 2});
+  }
+  const plot::Figure matrix =
+      plot::confusion_matrix(constant({{7, 1}, {0, 5}}), {"cat", "dog"}, {.title = "Confusion"});
+  const std::string page = summary::report_html(folder.path, {.figures = {matrix}});
+  CHECK(count_of(page, "<figure") == 2);
+  CHECK(has(page, "Confusion"));
+  CHECK(has(page, "dog"));
+  CHECK(has(page, "precision"));
+  CHECK(has(page, "pr, step 2"));
+  CHECK(!has(page, "step 1"));
+  // Of another program.
+  io::TFRecordWriter file(folder / "events.out.tfevents.1");
+  file.write([] {
+    using namespace summary::detail;
+    std::string event;
+    append_message(event, 5, [&] {
+      append_message(event, 1, [&] {
+        append_field(event, 1, "odd");
+        event += metadata_of({.name = "pr_curves", .data_class = 2}, {});
+        event += tensor_value(float32, {3, 1}, std::string(12, '\0'));
+      });
+    });
+    return event;
+  }());
+  file.close();
+  CHECK(has(summary::report_html(folder.path), "odd, step 0 cannot be shown"));
 }
 
 TEST_CASE("what a run that went on has done again counts") {

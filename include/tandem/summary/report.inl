@@ -11,6 +11,7 @@
 #include "tandem/summary/reader.hpp"
 #include "tandem/summary/report.hpp"
 #include "tandem/summary/report_hparams.hpp"
+#include "tandem/summary/tensor_view.hpp"
 
 namespace TANDEM_NS::summary {
 
@@ -83,6 +84,25 @@ void add_or_explain(const std::string& caption, plot::Report& report, const F& a
     report.text(caption + " cannot be shown: " + e.what());
   }
 }
+// Of a tensor [6, thresholds], whose last rows are precision and recall.
+TANDEM_INLINE void add_pr_curve(const OtherValue& value, const std::string& tag, const std::string& caption,
+                                plot::Report& report) {
+  constexpr i64 most = 6 << 20;
+  detail::TensorView tensor;
+  std::vector<double> x;
+  if (!detail::parse_tensor(value.bytes, tensor) || tensor.shape.size() != 2 || tensor.shape[0] != 6 ||
+      !detail::numbers_of(tensor, most, x)) {
+    report.text(caption + " cannot be shown: it is not a tensor [6, n] of numbers.");
+    return;
+  }
+  const auto row = [&](i64 i) {
+    const auto begin = x.begin() + i * tensor.shape[1];
+    return std::vector<double>(begin, begin + tensor.shape[1]);
+  };
+  report.figure(plot::lines({{.name = "", .y = row(4), .x = row(5)}},
+                            {.title = tag, .x_label = "recall", .y_label = "precision", .y_min = 0., .y_max = 1.}),
+                caption);
+}
 TANDEM_INLINE void add_latest(const RunEvents& run, const std::string& tag, plot::Report& report) {
   const auto at = run.latest.find(tag);
   if (at == run.latest.end()) return;
@@ -105,6 +125,8 @@ TANDEM_INLINE void add_latest(const RunEvents& run, const std::string& tag, plot
   } else if (const Texts* const texts = std::get_if<Texts>(&value.content)) {
     report.text(caption + ":");
     for (const std::string& text : texts->texts) report.text(text);
+  } else if (const OtherValue* const curve = std::get_if<OtherValue>(&value.content)) {
+    add_pr_curve(*curve, tag, caption, report);
   }
 }
 
@@ -116,6 +138,7 @@ TANDEM_INLINE plot::Report make_report(const char* op, const std::string& logdir
                           ? (folder.has_filename() ? folder : folder.parent_path()).filename().string()
                           : options.title);
   report.facts(options.facts).facts(plot::machine_facts());
+  for (const plot::Figure& figure : options.figures) report.figure(figure);
   impl::add_hparams(runs, report);
   for (const auto& [section, tags] : impl::sections_of(runs)) {
     report.section(section.empty() ? "Summaries" : section);

@@ -18,7 +18,8 @@ TANDEM_INLINE void RunEvents::add(const Event& event) {
   if (!event.graph.empty()) graph = event.graph;
   for (const Value& value : event.values) {
     const bool is_shown = std::holds_alternative<Histogram>(value.content) ||
-                          std::holds_alternative<Images>(value.content) || std::holds_alternative<Texts>(value.content);
+                          std::holds_alternative<Images>(value.content) ||
+                          std::holds_alternative<Texts>(value.content) || value.plugin == "pr_curves";
     HParamsRecord record;
     if (const double* const x = std::get_if<double>(&value.content)) {
       scalars[value.tag][event.step] = *x;

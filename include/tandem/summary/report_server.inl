@@ -1,5 +1,6 @@
 // Definitions of summary/report_server.hpp. Of HTTP/1.1 (RFC 9112) what GET of one page needs; each connection ends
-// with its answer.
+// with its answer. Not here: the server of tandem::serving, which needs OpenSSL, Boost and prometheus-cpp; programs
+// that train link none of them.
 #pragma once
 #include <netinet/in.h>
 #include <poll.h>

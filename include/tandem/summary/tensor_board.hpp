@@ -9,6 +9,7 @@
 
 #include "tandem/base/error.hpp"
 #include "tandem/summary/file_writer.hpp"
+#include "tandem/summary/report_server.hpp"
 #include "tandem/train/callback.hpp"
 
 namespace TANDEM_NS::summary {
@@ -27,6 +28,8 @@ struct TensorBoardOptions {
   /// before it has ended, or a validation in between: it has the reading of its batch.
   ProfileSteps profile_steps = {};
   HParams hparams = {};  ///< written to logdir, with how the run ended: to_hparams(h)
+  /// The port of this machine (127.0.0.1) on which browsers see the report of logdir while fit runs (ReportServer).
+  std::optional<int> status_port = {};
   FileWriterOptions writer = {};
 };
 
@@ -40,11 +43,12 @@ struct TensorBoardOptions {
 /// Where a run in a folder (FitOptions::directory) goes on, TensorBoard drops what was written behind its checkpoint.
 /// A full disk, or a folder that cannot be written, is one warning, and training goes on.
 ///   throws  from fit, when training has ended: system errors of FileWriter, write_profile and Profiler::write; with
-///           .profile_steps errors::FailedPreconditionError if a Profiler is active then
+///           .profile_steps errors::FailedPreconditionError if a Profiler is active then; with .status_port, before the
+///           first step, as ReportServer
 class TANDEM_API TensorBoard : public train::Callback {
  public:
   ///   throws  errors::InvalidArgumentError for a negative frequency, or profile_steps that begin below 2 or end before
-  ///           they begin
+  ///           they begin, or a status_port that is not from 1 to 65535
   explicit TensorBoard(std::string logdir, TensorBoardOptions options = {});
   void on_begin(train::Run& run) override;
   bool is_for_first_replica() const override { return true; }
@@ -73,7 +77,8 @@ class TANDEM_API TensorBoard : public train::Callback {
   std::optional<FileWriter> train_, validation_, run_;
   struct ProfiledStep;
   std::vector<std::shared_ptr<ProfiledStep>> profiled_;  // the last one records unless it has ended
-  std::exception_ptr error_;                             // after which training has gone on
+  std::shared_ptr<ReportServer> server_;
+  std::exception_ptr error_;  // after which training has gone on
 };
 
 }  // namespace TANDEM_NS::summary

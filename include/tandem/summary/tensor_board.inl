@@ -31,6 +31,9 @@ TANDEM_INLINE TensorBoard::TensorBoard(std::string logdir, TensorBoardOptions op
         "profile_steps must begin with at least 2, as step 1 is traced, and must not end before, "
         "but are " +
             std::to_string(first) + " to " + std::to_string(last));
+  if (const auto port = options_.status_port; port && (*port < 1 || *port > 65535))
+    errors::raise<errors::InvalidArgumentError>("TensorBoard",
+                                                "status_port is from 1 to 65535, not " + std::to_string(*port));
 }
 // Training goes on: one warning, and the error is raised at the end.
 TANDEM_INLINE void TensorBoard::go_on_after(const errors::OpError& e) {
@@ -66,6 +69,8 @@ TANDEM_INLINE void TensorBoard::on_begin(train::Run&) {
   train_.reset(), validation_.reset(), run_.reset();
   profiled_.clear();
   error_ = nullptr;
+  server_.reset();  // that of a training that a signal has ended
+  if (options_.status_port) server_ = std::make_shared<ReportServer>(logdir_, *options_.status_port);
   if (options_.hparams.empty()) return;
   if (FileWriter* const w = writer(run_, logdir_)) w->hparams(options_.hparams);
 }
@@ -154,10 +159,12 @@ TANDEM_INLINE void TensorBoard::flush() {
 TANDEM_INLINE void TensorBoard::on_checkpoint_begin(train::Run&) { flush(); }
 TANDEM_INLINE void TensorBoard::on_exception(train::Run&, std::exception_ptr) {
   profiled_.clear();
+  server_.reset();
   if (run_) run_->hparams_end(Status::failure);
   flush();
 }
 TANDEM_INLINE void TensorBoard::on_end(train::Run&) {
+  server_.reset();
   end_profile();  // a training that ends before the last step of the profile
   if (run_) run_->hparams_end(Status::success);
   for (auto* w : {&train_, &validation_, &run_})
