@@ -245,4 +245,26 @@ TEST_CASE("a disk that is full is a warning until the last save") {
                   errors::OpError);
 }
 
+TEST_CASE("a folder that cannot be written for a while is a warning, and the run goes on as it was") {
+  static std::string warnings;
+  warnings.clear();
+  set_warning_handler([](const char* text) { warnings += std::string(text) + "\n"; });
+  const TemporaryFolder folder;
+  const std::string checkpoints = folder / "run/checkpoints", away = folder / "away";
+  const auto swap = train::LambdaCallback({.on_step_end = [&](train::Run& run) {
+    if (run.step() == 10) {
+      fs::rename(checkpoints, away);
+      folder.file("run/checkpoints", "a file in the place of the folder");
+    } else if (run.step() == 30) {
+      fs::remove(checkpoints);
+      fs::rename(away, checkpoints);
+    }
+  }});
+  CHECK(Training().result(folder / "run", {swap}) == uninterrupted());
+  set_warning_handler(nullptr);
+  CHECK(warnings.find("a checkpoint could not be saved; training goes on") != warnings.npos);
+  CHECK(warnings.find('\n') == warnings.size() - 1);  // once
+  CHECK(Training().result(folder / "run") == uninterrupted());
+}
+
 }  // namespace resume_test
