@@ -2,6 +2,7 @@
 // stay in float32: a step is often smaller than the distance of a bfloat16 to the next one, and would be lost.
 // It keeps the run of each network in a folder. Stopped, even by kill -9, it goes on to the same result.
 #include <fmt/core.h>
+#include <chrono>
 
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
@@ -9,7 +10,6 @@
 
 #include "examples/support/digits.hpp"
 #include "examples/support/program.hpp"
-#include "examples/support/stopwatch.hpp"
 #include "examples/support/training.hpp"
 
 using namespace tandem;
@@ -88,15 +88,16 @@ int train(const Setting& setting, const digits::Digits& d, const training::Optio
       training::fit_options(o, {{"program", "bf16_training"}, {"network", setting.name}, {"data", d.source}});
   fit.directory += setting.suffix;
   fit.progress.mode = train::ProgressMode::none;
-  Stopwatch watch;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin = Clock::now();
   i64 steps = 0;  // of this process
   fit.callbacks.push_back(train::LambdaCallback({.on_step_end = [&](train::Run&) {
-    if (steps++ == 0) watch.start();  // behind the first one, which also traces
+    if (steps++ == 0) begin = Clock::now();  // behind the first one, which also traces
   }}));
   const train::History history = trainer.fit(batches, fit);
   if (history.exit_status) return training::interrupted(history, fit.directory);
-  if (steps > 0) watch.stop();
-  report(setting, net, d, 1e3 * watch.seconds() / static_cast<double>(std::max<i64>(steps - 1, 1)), kept);
+  const std::chrono::duration<double, std::milli> elapsed = Clock::now() - begin;
+  report(setting, net, d, elapsed.count() / static_cast<double>(std::max<i64>(steps - 1, 1)), kept);
   return 0;
 }
 

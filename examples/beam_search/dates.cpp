@@ -5,7 +5,7 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "examples/support/text_file.hpp"
+#include "examples/support/data_name.hpp"
 
 namespace {
 

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
 #include "examples/support/arguments.hpp"
-#include "examples/support/help_text.hpp"
 
 namespace program {
 
@@ -37,6 +37,24 @@ inline double checked_loss(double loss) {
 }
 
 namespace detail {
+// Breaks the lines of CLI11's help at 80 characters. What follows begins below the option's description.
+inline std::string wrapped(const std::string& help) {
+  constexpr std::size_t most = 80, column = 30;  // CLI11 begins descriptions at this column
+  std::string result;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t indent = line.starts_with("  ") ? column : 0;
+    while (line.size() > most) {
+      std::size_t at = line.rfind(' ', most);
+      if (at == line.npos || at <= indent) at = line.find(' ', most);  // a word that is longer
+      if (at == line.npos) break;
+      result += line.substr(0, at) + "\n";
+      line = std::string(indent, ' ') + line.substr(at + 1);
+    }
+    result += line + "\n";
+  }
+  return result;
+}
 // Not by fmt::print, which throws if stderr cannot be written.
 inline int fail(int status, const char* name, const std::string& what) {
   std::fputs(fmt::format("{}: {}\n", name, what).c_str(), stderr);
@@ -57,7 +75,7 @@ int run(const char* name, CLI::App& app, int argc, char** argv, const Run& run) 
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    std::fputs(wrapped(app.help()).c_str(), stdout);
+    std::fputs(detail::wrapped(app.help()).c_str(), stdout);
     return std::fflush(stdout) == 0 ? 0 : 1;
   } catch (const CLI::ExtrasError& e) {  // its own message has several in reverse order
     const auto extras = app.remaining(true);

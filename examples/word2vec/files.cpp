@@ -7,8 +7,6 @@
 #include <tandem/io.hpp>
 #include <tandem/plot.hpp>
 
-#include "examples/support/text_file.hpp"
-
 using namespace tandem;
 
 namespace {
@@ -41,9 +39,9 @@ void write_vectors(const std::string& folder, const Vocabulary& v, const Tensor&
     append_row(columns, row(i), size, '\t');
     words += fmt::format("{}\t{}\n", v.word(i), v.count(i));
   }
-  write_text(folder + "/vectors.txt", text);
-  write_text(folder + "/vectors.tsv", columns);
-  write_text(folder + "/metadata.tsv", words);
+  io::write_file(folder + "/vectors.txt", text);
+  io::write_file(folder + "/vectors.tsv", columns);
+  io::write_file(folder + "/metadata.tsv", words);
 }
 
 void write_picture(const std::string& path, const Vocabulary& v, const Vectors& vectors, std::int64_t count) {

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <tandem/io.hpp>
 
-#include "examples/support/text_file.hpp"
+#include "examples/support/data_name.hpp"
 
 namespace {
 constexpr const char* unknown = "<unk>";
@@ -72,7 +73,7 @@ Vocabulary Vocabulary::load(const std::string& path) {
 void Vocabulary::save(const std::string& path) const {
   std::string text;
   for (std::int64_t i = 0; i < size(); ++i) text += fmt::format("{} {}\n", word(i), count(i));
-  write_text(path, text);
+  tandem::io::write_file(path, text);
 }
 
 std::int32_t Vocabulary::find(std::string_view word) const {

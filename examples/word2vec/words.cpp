@@ -8,7 +8,7 @@
 #include <tandem/data.hpp>
 
 #include "examples/support/corpus.hpp"
-#include "examples/support/text_file.hpp"
+#include "examples/support/data_name.hpp"
 #include "examples/support/utf8.hpp"
 
 namespace {
