@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tandem/io/file.hpp"
+#include "tandem/train/run_directory.hpp"
 #include "tandem/train/trainer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
@@ -212,6 +213,11 @@ TEST_CASE("a stop within an epoch is remembered, and CSV files keep their rows")
 TEST_CASE("another configuration is refused, and names what differs") {
   const TemporaryFolder folder;
   Training().result(folder / "run");
+  {
+    const train::RunDirectory run(folder / "run", {{"batch", "8"}});
+    for (const char* name : {"tandem", "compiler", "machine"}) CHECK(!run.notes().at(name).empty());
+    CHECK(run.notes().at("seed of the global generator") == "1");  // as unbuilt_network() sets it
+  }
   Training other;
   train::FitOptions o = other.fit_options(folder / "run");
   o.configuration = {{"batch", "16"}};

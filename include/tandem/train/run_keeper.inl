@@ -1,5 +1,7 @@
 // Definitions of train/run_keeper.hpp.
 #pragma once
+#include <unistd.h>
+
 #include "tandem/base/error.hpp"
 #include "tandem/base/warning.hpp"
 #include "tandem/core/scope.hpp"
@@ -17,6 +19,17 @@ inline std::vector<Variable> add_counters(const SavedState& counters) {
     r.push_back(counters.add_variable(name, constant(i64{0}), false));
   return r;
 }
+// What may differ when the run goes on: with what, where and from which seed it was started.
+inline Metadata notes() {
+  char machine[256] = "unknown";
+  (void)::gethostname(machine, sizeof machine - 1);
+  return {{"tandem", TANDEM_STRINGIFY(TANDEM_VERSION_MAJOR) "." TANDEM_STRINGIFY(
+                         TANDEM_VERSION_MINOR) "." TANDEM_STRINGIFY(TANDEM_VERSION_PATCH)},
+          {"compiler", __VERSION__},
+          {"machine", machine},
+          {"seed of the global generator",
+           std::to_string(random::global_generator().state().read_value().cpu().to_vector<i64>()[0])}};
+}
 // Values as a history of one epoch; none are no text.
 inline void set_text(Metadata& texts, const char* name, const Values& values) {
   if (values.empty()) return;
@@ -31,7 +44,7 @@ inline Values values_of(const Metadata& texts, const char* name) {
 }  // namespace impl
 
 TANDEM_INLINE RunKeeper::RunKeeper(const FitOptions& options, std::vector<CheckpointItem> items)
-    : directory_(options.directory, options.configuration),
+    : directory_(options.directory, options.configuration, {.notes = impl::notes()}),
       save_steps_(options.save_steps),
       numbers_(impl::add_counters(counters_)) {
   items.push_back({"run", counters_});
