@@ -257,4 +257,38 @@ TEST_CASE("TerminateOnNaN names the op and leaves the weights") {
   CHECK(std::isnan(weights_of(other)[0][0]));
 }
 
+TEST_CASE("functions are called around checkpoints, and for an exception") {
+  const Points points(20);
+  const testing::TemporaryFolder folder;
+  std::string calls;
+  const auto says = [&](const char* what) {
+    return [&calls, what](train::Run& run) { calls += what + std::to_string(run.step()) + " "; };
+  };
+  const auto fit = [&](i64 stop) {
+    calls.clear();
+    const train::LambdaCallback log({.on_begin = says("begin "),
+                                     .on_step_end = says("step "),
+                                     .on_checkpoint_begin = says("saving "),
+                                     .on_checkpoint = says("saved "),
+                                     .on_exception =
+                                         [&](train::Run& run, std::exception_ptr e) {
+                                           says("exception ")(run);
+                                           CHECK_THROWS_WITH(std::rethrow_exception(e), "stopped");
+                                         },
+                                     .on_end = says("end ")});
+    const train::LambdaCallback thrower({.on_step_end = [stop](train::Run& run) {
+      if (run.step() == stop) throw std::runtime_error("stopped");
+    }});
+    train::Trainer(unbuilt_network(), options())
+        .fit(points.batches(10), {.callbacks = {log, thrower},
+                                  .progress = {.mode = train::ProgressMode::none},
+                                  .directory = folder / ("run" + std::to_string(stop)),
+                                  .save_steps = 1});
+  };
+  fit(0);
+  CHECK(calls == "begin 0 step 1 saving 1 saved 1 step 2 saving 2 saved 2 end 2 saving 2 saved 2 ");
+  CHECK_THROWS_WITH(fit(2), "stopped");
+  CHECK(calls == "begin 0 step 1 saving 1 saved 1 step 2 exception 2 ");
+}
+
 }  // namespace callbacks_test

@@ -1,6 +1,7 @@
 // The callbacks that there are, in Keras' terms: EarlyStopping, ModelCheckpoint, ReduceLROnPlateau,
 // LearningRateScheduler, CSVLogger, TerminateOnNaN, and functions as a callback.
 #pragma once
+#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
@@ -173,7 +174,9 @@ class TANDEM_API TerminateOnNaN : public Callback {
 ///   .callbacks = {train::LambdaCallback({.on_epoch_end = [](train::Run& run) { std::cout << run.values().text(); }})}
 struct LambdaCallbackOptions {
   AnyFunction<void(Run&)> on_begin = {}, on_epoch_begin = {}, on_step_end = {}, on_evaluate = {}, on_epoch_end = {},
-                          on_end = {};
+                          on_checkpoint_begin = {}, on_checkpoint = {};
+  AnyFunction<void(Run&, std::exception_ptr)> on_exception = {};
+  AnyFunction<void(Run&)> on_end = {};
 };
 class TANDEM_API LambdaCallback : public Callback {
  public:
@@ -183,6 +186,11 @@ class TANDEM_API LambdaCallback : public Callback {
   void on_step_end(Run& run) override { call(f_.on_step_end, run); }
   void on_evaluate(Run& run) override { call(f_.on_evaluate, run); }
   void on_epoch_end(Run& run) override { call(f_.on_epoch_end, run); }
+  void on_checkpoint_begin(Run& run) override { call(f_.on_checkpoint_begin, run); }
+  void on_checkpoint(Run& run) override { call(f_.on_checkpoint, run); }
+  void on_exception(Run& run, std::exception_ptr error) override {
+    if (f_.on_exception) f_.on_exception(run, std::move(error));
+  }
   void on_end(Run& run) override { call(f_.on_end, run); }
 
  private:
