@@ -123,10 +123,13 @@ class Search {
   }
   std::string folder(const Trial& t) const { return options_.run + "/runs/" + t.name; }
 
-  train::Trainer trainer(const Trial& t) const {
+  layers::Sequential built(const Trial& t) const {
     random::set_seed(options_.seed);  // of the initial weights and of dropout
     const layers::Sequential net = network(t.h);
     net.build({none, 28, 28}, DType::uint8);
+    return net;
+  }
+  train::Trainer trainer(const Trial& t, const layers::Sequential& net) const {
     return {net,
             {.loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
              .optimizer = optimizer(t.h),
@@ -140,14 +143,16 @@ class Search {
     train::Metadata configuration = t.h.configuration();
     configuration["data"] = digits_.source.substr(digits_.source.rfind('#') + 1);
     configuration["seed"] = std::to_string(options_.seed);
-    const train::History history = trainer(t).fit(
-        batches,
-        {.epochs = epochs,
-         .validation_data = data::from_tensor_slices({validation_.images, validation_.labels}).batch(500),
-         .callbacks = {summary::TensorBoard(options_.run + "/events/" + t.name, {.hparams = summary::to_hparams(t.h)})},
-         .progress = {.mode = train::ProgressMode::none},
-         .directory = folder(t),
-         .configuration = configuration});
+    const train::History history =
+        trainer(t, built(t))
+            .fit(batches,
+                 {.epochs = epochs,
+                  .validation_data = data::from_tensor_slices({validation_.images, validation_.labels}).batch(500),
+                  .callbacks = {summary::TensorBoard(options_.run + "/events/" + t.name,
+                                                     {.hparams = summary::to_hparams(t.h)})},
+                  .progress = {.mode = train::ProgressMode::none},
+                  .directory = folder(t),
+                  .configuration = configuration});
     if (history.exit_status) {
       fmt::print("interrupted; the same command goes on from {}\n", options_.run);
       return history.exit_status;
@@ -164,8 +169,10 @@ class Search {
     sort(all, all.size());
     const Trial &best = all.front(), &best_random = random_.front();
     best.h.save(options_.run + "/best.json");
-    train::Trainer tested = trainer(best);
+    const layers::Sequential net = built(best);
+    train::Trainer tested = trainer(best, net);
     tested.restore(folder(best));
+    show(best, net, tested);
     const double right = tested.evaluate(digits_.test.images, digits_.test.labels, 500)["accuracy"];
 
     plot::Report page("Hyper-parameters for reading digits");
@@ -186,6 +193,22 @@ class Search {
                halving_.size(), percent(halving_.front().score()), random_.size(), percent(best_random.score()));
     fmt::print("best: {}; report in {}/report.html\n", to_string(best.h), options_.run);
     fmt::print("{:.2f} % of {} held-out digits right\n", 100 * right, digits_.test.labels.shape()[0]);
+  }
+  // What TensorBoard shows of the best run besides its curves.
+  void show(const Trial& best, const layers::Sequential& net, train::Trainer& tested) const {
+    const auto& [images, labels] = digits_.test;
+    const Tensor p = nn::softmax(tested.predict(images));
+    const Tensor wrong = cast(argmax(p, -1), int32) != cast(labels, int32);
+    summary::FileWriter writer(options_.run + "/events/" + best.name + "/best",
+                               {.graph = function([net](const Tensor& x) {
+                                           return net(x);
+                                         }).get_concrete_function(TensorSpec({none, 28, 28}, uint8))});
+    const i64 step = best.epochs;
+    writer.text("best", to_string(best.h), {.step = step});
+    writer.image("wrong", expand_dims(boolean_mask(images, wrong), -1), {.step = step, .max_outputs = 8});
+    writer.pr_curve("digit 8", cast(labels, int32) == 8, p(Ellipsis, 8), {.step = step});
+    for (const Module::Named& n : net.named_variables())
+      writer.histogram(n.path, n.variable.read_value(), {.step = step});
   }
   static std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
   static bool is_random(const Trial& t) { return t.name.starts_with("random"); }

@@ -42,6 +42,9 @@ void write_vectors(const std::string& folder, const Vocabulary& v, const Tensor&
   io::write_file(folder + "/vectors.txt", text);
   io::write_file(folder + "/vectors.tsv", columns);
   io::write_file(folder + "/metadata.tsv", words);
+  io::write_file(folder + "/projector_config.pbtxt",
+                 "embeddings {\n  tensor_name: \"words\"\n  tensor_path: \"vectors.tsv\"\n"
+                 "  metadata_path: \"metadata.tsv\"\n}\n");
 }
 
 void write_picture(const std::string& path, const Vocabulary& v, const Vectors& vectors, std::int64_t count) {

@@ -8,8 +8,8 @@
 #include "vocabulary.hpp"
 
 /// Writes embeddings.npy [words, size] next to vocabulary.txt; vectors.txt in the text format of word2vec; and
-/// vectors.tsv with metadata.tsv, which projector.tensorflow.org and TensorBoard load. throws as
-/// tandem::io::replace_file
+/// vectors.tsv with metadata.tsv, which projector.tensorflow.org loads, and with projector_config.pbtxt TensorBoard.
+///   throws  as tandem::io::write_file
 void write_vectors(const std::string& folder, const Vocabulary& vocabulary, const tandem::Tensor& table);
 
 /// Draws `count` words as dots at their positions along two principal components, with their names as far as there is

@@ -58,6 +58,7 @@ text = open(folder + "/vectors.txt").read().split("\n")
 assert text[0] == "250 32" and text[1].split()[0] == words[1]
 assert all(abs(float(a) - b) < 1e-6 for a, b in zip(text[1].split()[1:], rows[1]))
 assert len(open(folder + "/vectors.tsv").readlines()) == 250
+assert 'metadata_path: "metadata.tsv"' in open(folder + "/projector_config.pbtxt").read()
 assert open(folder + "/metadata.tsv").readlines()[1].split("\t")[0] == words[1]
 picture(folder)
 units = [[x / math.sqrt(sum(y * y for y in row)) for x in row] for row in rows]
