@@ -197,12 +197,14 @@ class Search {
   // What TensorBoard shows of the best run besides its curves.
   void show(const Trial& best, const layers::Sequential& net, train::Trainer& tested) const {
     const auto& [images, labels] = digits_.test;
+    const std::string logs = options_.run + "/events/" + best.name + "/best";
+    Profiler profiler;
     const Tensor p = nn::softmax(tested.predict(images));
+    summary::write_profile(profiler, logs, {.run = "predict"});
     const Tensor wrong = cast(argmax(p, -1), int32) != cast(labels, int32);
-    summary::FileWriter writer(options_.run + "/events/" + best.name + "/best",
-                               {.graph = function([net](const Tensor& x) {
-                                           return net(x);
-                                         }).get_concrete_function(TensorSpec({none, 28, 28}, uint8))});
+    summary::FileWriter writer(logs, {.graph = function([net](const Tensor& x) {
+                                                 return net(x);
+                                               }).get_concrete_function(TensorSpec({none, 28, 28}, uint8))});
     const i64 step = best.epochs;
     writer.text("best", to_string(best.h), {.step = step});
     writer.image("wrong", expand_dims(boolean_mask(images, wrong), -1), {.step = step, .max_outputs = 8});

@@ -6,7 +6,7 @@
 "$program" --trials 9 --run whole >out 2>&1 || { fail 'search'; cat out; }
 right_above 95
 cp out whole.out
-for file in report.html best.json events/halving-00/train events/*/best; do ls -d whole/$file >ls.out 2>&1 || fail "no $file"; done
+for file in report.html best.json events/halving-00/train events/*/best/plugins/profile/predict; do ls -d whole/$file >ls.out 2>&1 || fail "no $file"; done
 grep -q '>best run<' whole/report.html || fail 'the report does not name the best run'
 [ "$(grep -c '^<tr><td>halving-0.</td>' whole/report.html)" = 9 ] || fail 'the report does not have 9 runs'
 

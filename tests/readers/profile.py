@@ -60,6 +60,16 @@ def read_trace(trace):
     check("a step has its number as group", len({e["args"]["group_id"] for e in steps}) == 3, steps)
 
 
+def read_details(trace, query):
+    """What a click on an event shows."""
+    e = next(e for e in trace["traceEvents"] if e["name"] == "product:matmul")
+    of = get("data", tag="trace_viewer@", event_name=e["name"], start_time_ms=e["ts"] / 1000, duration_ms=e["dur"] / 1000, unique_id=e["args"]["uid"], **query)
+    values = next(e for e in of["traceEvents"] if e["name"] == "product:matmul")["args"]
+    size = 4 * (200 * 300 + 300 * 400 + 200 * 400)
+    check("details", (values["shapes"], int(values["bytes"])) == ("float32[200,300] x float32[300,400] -> float32[200,400]", size), values)
+    check("source", "events.cpp:" in values["where"], values)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.argv[1], "profile", folder], check=True)
@@ -71,7 +81,9 @@ def main():
             check("tools", {"trace_viewer@", "framework_op_stats", "overview_page"} <= set(tools), tools)
             check("hosts", get("hosts", run="three steps", tag="trace_viewer@") == [{"hostname": "box"}])
             query = {"run": "three steps", "host": "box"}
-            read_trace(get("data", tag="trace_viewer@", **query))
+            trace = get("data", tag="trace_viewer@", **query)
+            read_trace(trace)
+            read_details(trace, query)
             with_idle, without = map(rows, get("data", tag="framework_op_stats", **query)[:2])
             counts = {(r["type"], r["operation"]): r["occurrences"] for r in without}
             check("ops", counts.get(("matmul", "product")) == 4, counts)
