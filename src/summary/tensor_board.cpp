@@ -1,2 +1,2 @@
-#include "tandem/summary/profile.inl"
 #include "tandem/summary/tensor_board.inl"
+#include "tandem/summary/profile.inl"

@@ -141,7 +141,7 @@ TANDEM_INLINE std::string detail::write_profile(const std::vector<ProfilePart>& 
   for (const std::string& name : {run, host})
     if (name == "." || name == ".." || name.find_first_of(std::string_view("/\0", 2)) != name.npos)
       errors::raise<errors::InvalidArgumentError>("write_profile", "\"" + name + "\" is not the name of a file");
-  const std::string path = logdir + "/plugins/profile/" + run + "/" + host + ".xplane.pb";
+  std::string path = logdir + "/plugins/profile/" + run + "/" + host + ".xplane.pb";
   io::write_file(path, impl::xspace(parts, host));
   return path;
 }
