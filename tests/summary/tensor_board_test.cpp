@@ -9,6 +9,7 @@
 
 #include "tandem/base/warning.hpp"
 #include "tandem/summary/plugin_data.hpp"
+#include "tandem/summary/report.hpp"
 #include "tests/summary/files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
@@ -215,6 +216,27 @@ TEST_CASE("what cannot be written is one warning, and an error when training has
   CHECK(error.find(file) != error.npos);
   CHECK(warnings == 1);
   CHECK(trainer.step() == 12);
+}
+
+TEST_CASE("after a loss that is not a number, the report says where, and the last good checkpoint is there") {
+  Points points(40);
+  points.x = points.x + reshape(where(range(40) == 25, std::nanf(""), 0.f), {40, 1});  // in the third batch
+  const TemporaryFolder folder;
+  const layers::Sequential net = network();
+  const std::string error = testing::error_of([&] {
+    train::Trainer(net, options())
+        .fit(points.batches(10), {.callbacks = {train::TerminateOnNaN(), summary::TensorBoard(folder / "run/events")},
+                                  .progress = {.mode = train::ProgressMode::none},
+                                  .directory = folder / "run",
+                                  .save_steps = 1});
+  });
+  CHECK(error.find("step 3") != error.npos);
+  const std::string page = summary::report_html(folder / "run/events");
+  CHECK(page.find("exception of train, step 2") != page.npos);
+  CHECK(page.find("step 3 of epoch 1") != page.npos);
+  CHECK(train::latest_checkpoint(folder / "run/checkpoints").ends_with("ckpt-2.safetensors"));
+  for (const auto& weights : weights_of(net))
+    for (const float w : weights) CHECK(std::isfinite(w));
 }
 
 TEST_CASE("a frequency cannot be negative") {

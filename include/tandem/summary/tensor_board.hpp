@@ -41,7 +41,8 @@ struct TensorBoardOptions {
 ///   trainer.fit(ds, {.validation_data = test, .callbacks = {summary::TensorBoard("logs/run1")}});
 ///
 /// Where a run in a folder (FitOptions::directory) goes on, TensorBoard drops what was written behind its checkpoint.
-/// A full disk, or a folder that cannot be written, is one warning, and training goes on.
+/// An exception that ends the training is a text "exception" of logdir/train, at the step after which it was thrown. A
+/// full disk, or a folder that cannot be written, is one warning, and training goes on.
 ///   throws  from fit, when training has ended: system errors of FileWriter, write_profile and Profiler::write; with
 ///           .profile_steps errors::FailedPreconditionError if a Profiler is active then; with .status_port, before the
 ///           first step, as ReportServer

@@ -8,12 +8,24 @@
 #include "tandem/core/profile.hpp"
 #include "tandem/summary/profile.hpp"
 #include "tandem/summary/tensor_board.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::summary {
 
 namespace impl {
 inline bool is_of_validation(const std::string& name) { return name.starts_with("val_"); }
 inline std::string without_prefix(const std::string& name) { return name.substr(4); }
+/// What an exception says, as UTF-8.
+TANDEM_INLINE std::string text_of(const std::exception_ptr& error) {
+  std::string text = "an exception that is not a std::exception";
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    text = e.what();
+  } catch (...) {  // of another type: fit throws it again
+  }
+  return tandem::detail::is_utf8(text) ? text : tandem::detail::escaped_text(text);
+}
 }  // namespace impl
 
 TANDEM_INLINE TensorBoard::TensorBoard(std::string logdir, TensorBoardOptions options)
@@ -157,9 +169,11 @@ TANDEM_INLINE void TensorBoard::flush() {
 }
 // A run that is killed afterwards goes on behind these values.
 TANDEM_INLINE void TensorBoard::on_checkpoint_begin(train::Run&) { flush(); }
-TANDEM_INLINE void TensorBoard::on_exception(train::Run&, std::exception_ptr) {
+TANDEM_INLINE void TensorBoard::on_exception(train::Run& run, std::exception_ptr error) {
   profiled_.clear();
   server_.reset();
+  const std::string text = impl::text_of(error);
+  if (FileWriter* const w = writer(train_, logdir_ + "/train")) w->text("exception", text, {.step = run.step()});
   if (run_) run_->hparams_end(Status::failure);
   flush();
 }
@@ -169,7 +183,7 @@ TANDEM_INLINE void TensorBoard::on_end(train::Run&) {
   if (run_) run_->hparams_end(Status::success);
   for (auto* w : {&train_, &validation_, &run_})
     if (auto writer = std::exchange(*w, {})) writer->close();
-  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  if (error_) std::rethrow_exception(error_);
 }
 
 }  // namespace TANDEM_NS::summary
