@@ -25,6 +25,16 @@ function(tandem_components_of result)
   set(${result} ${components} PARENT_SCOPE)
 endfunction()
 
+# Half of the time of a program is its headers, where nothing is optimised: most have these.
+if(TANDEM_BUILD_TESTS AND TANDEM_PCH AND TARGET tandem_train)
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/tandem_example_pch.cpp" CONTENT "// Carries the precompiled header.\n")
+  add_library(tandem_example_pch OBJECT EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/tandem_example_pch.cpp")
+  target_link_libraries(tandem_example_pch PRIVATE tandem_train fmt::fmt tandem_test_build)
+  target_compile_options(tandem_example_pch PRIVATE ${TANDEM_WARNINGS})
+  target_precompile_headers(tandem_example_pch PRIVATE <fmt/format.h> <CLI/CLI.hpp> <tandem/data.hpp> <tandem/tandem.hpp>
+    <tandem/train.hpp>)
+endif()
+
 function(tandem_add_example name)
   tandem_components_of(components ${ARGN})
   foreach(component ${components})
@@ -49,6 +59,9 @@ function(tandem_add_example name)
   target_link_libraries(${name} PRIVATE $<IF:$<TARGET_EXISTS:tandem_io>,tandem_io,tandem>)
   if(NOT name MATCHES "^first_")  # which need nothing but Tandem
     target_link_libraries(${name} PRIVATE fmt::fmt)
+    if(TARGET tandem_example_pch)
+      target_precompile_headers(${name} REUSE_FROM tandem_example_pch)
+    endif()
   endif()
   # One unity unit per program: most of the time goes into parsing the library headers.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples"
