@@ -83,6 +83,26 @@ TEST_CASE("rgb_to_grayscale, rgb_to_hsv, YIQ, YUV: TensorFlow's values") {
         Pixels{7, 7, 7, 9, 9, 9});
 }
 
+TEST_CASE("rgb_to_lab: the values of CIE 1976 for sRGB and D65, and back") {
+  const Tensor rgb = constant({{1.f, 1.f, 1.f}, {0.f, 0.f, 0.f}, {1.f, 0.f, 0.f}, {0.f, 1.f, 0.f}, {0.f, 0.f, 1.f}});
+  check_close(
+      image::rgb_to_lab(rgb),
+      {100, 0, 0, 0, 0, 0, 53.2408f, 80.0925f, 67.2032f, 87.7347f, -86.1827f, 83.1793f, 32.2970f, 79.1875f, -107.8602f},
+      1e-2);
+  const Tensor colors = random::stateless_uniform({7, 5, 3}, {1, 2}), dark = colors * 0.05f;
+  for (const Tensor& x : {colors, dark})
+    check_close(image::lab_to_rgb(image::rgb_to_lab(x)), x.to_vector<float>(), 1e-4);
+  CHECK(image::rgb_to_lab(cast(colors, bfloat16)).dtype() == bfloat16);
+  check_close(cast(image::rgb_to_lab(cast(rgb, float16)), float32), image::rgb_to_lab(rgb).to_vector<float>(), 0.05);
+  const auto to = [](const auto& x) { return image::rgb_to_lab(x[0]); };
+  const auto from = [](const auto& x) { return image::lab_to_rgb(x[0]); };
+  for (const Tensor& x : {colors, dark}) {
+    const Tensor wide = cast(x, float64);
+    CHECK(test::compute_gradient_error(to, {wide}, {.delta = 1e-6}) < 1e-4);
+    CHECK(test::compute_gradient_error(from, {image::rgb_to_lab(wide)}, {.delta = 1e-6}) < 1e-6);
+  }
+}
+
 TEST_CASE("convert_image_dtype: scaled, clamped, by powers of 2") {
   check_close(image::convert_image_dtype(constant({0, 3, 255}, {.dtype = uint8}), float32), {0, 0.011764707f, 1}, 1e-9);
   CHECK(pixels_of(image::convert_image_dtype(constant({-.1f, 0.f, .5f, .999f, 1.f, 1.5f}), uint8)) ==

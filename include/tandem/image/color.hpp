@@ -1,4 +1,4 @@
-// Colors: gray, HSV, YIQ, YUV. Part of the component tandem::image. Not here: changes of hue and saturation
+// Colors: gray, HSV, YIQ, YUV, Lab. Part of the component tandem::image. Not here: changes of hue and saturation
 // (adjust.hpp).
 #pragma once
 #include "tandem/core/apply.hpp"
@@ -34,6 +34,15 @@ TANDEM_API Tensor rgb_to_yiq(const Tensor& x, OpOptions = {});
 TANDEM_API Tensor yiq_to_rgb(const Tensor& x, OpOptions = {});
 TANDEM_API Tensor rgb_to_yuv(const Tensor& x, OpOptions = {});
 TANDEM_API Tensor yuv_to_rgb(const Tensor& x, OpOptions = {});
+/// Converts sRGB (IEC 61966-2-1) to CIE L*a*b* of the white point D65, in which distances are those that people see:
+/// L is in [0, 100], a and b are around 0.
+///   x         floating, [..., 3], in [0, 1]; half precision is computed in float32
+///   returns   shape and dtype of x
+///   throws    errors::InvalidArgumentError for another last axis or dtype
+///   gradient  exact
+TANDEM_API Tensor rgb_to_lab(const Tensor& x, OpOptions = {});
+/// Converts L*a*b* to sRGB; colors that sRGB does not have are outside of [0, 1]. Otherwise as rgb_to_lab.
+TANDEM_API Tensor lab_to_rgb(const Tensor& x, OpOptions = {});
 
 namespace impl {
 /// Hues in [0, 1), and the least and the largest channel, [..., 1] each. Colors may have any range.

@@ -5,6 +5,7 @@
 #include "tandem/image/shapes.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/half.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/special.hpp"
@@ -90,6 +91,48 @@ TANDEM_INLINE Tensor yuv_to_rgb(const Tensor& x, OpOptions o) {
   const tandem::detail::CallSite call(o, "yuv_to_rgb");
   impl::check_colors("yuv_to_rgb", x);
   return impl::mixed(x, {{1, 0, 1.13988303}, {1, -0.394642334, -0.58062185}, {1, 2.03206185, 0}}, o);
+}
+
+namespace impl {
+// Powers of the part of x from `low` on, so that the gradient is finite where the linear part is taken.
+inline Tensor power_from(const Tensor& x, double low, double exponent) { return pow(maximum(x, low), exponent); }
+inline constexpr double white[] = {0.95047, 1, 1.08883};  // D65, as X, Y, Z
+inline constexpr double lab_knee = 6. / 29;               // below its third power the curve of L*a*b* is a line
+}  // namespace impl
+
+TANDEM_INLINE Tensor rgb_to_lab(const Tensor& x, OpOptions o) {
+  const tandem::detail::CallSite call(o, "rgb_to_lab");
+  impl::check_colors("rgb_to_lab", x);
+  const Tensor wide = tandem::detail::widened(x);
+  const Tensor linear =
+      where(wide <= 0.04045, wide / 12.92, impl::power_from((wide + 0.055) / 1.055, 0.095 / 1.055, 2.4));
+  const Tensor xyz = impl::mixed(linear,
+                                 {{0.4124564 / impl::white[0], 0.3575761 / impl::white[0], 0.1804375 / impl::white[0]},
+                                  {0.2126729, 0.7151522, 0.0721750},
+                                  {0.0193339 / impl::white[2], 0.1191920 / impl::white[2], 0.9503041 / impl::white[2]}},
+                                 {});
+  constexpr double d = impl::lab_knee;
+  const Tensor f = where(xyz > d * d * d, impl::power_from(xyz, d * d * d, 1. / 3), xyz / (3 * d * d) + 4. / 29);
+  const Tensor fy = impl::channel(f, 1);
+  const Tensor lab = concat({116 * fy - 16, 500 * (impl::channel(f, 0) - fy), 200 * (fy - impl::channel(f, 2))}, -1);
+  return cast(lab, x.dtype(), o);
+}
+TANDEM_INLINE Tensor lab_to_rgb(const Tensor& x, OpOptions o) {
+  const tandem::detail::CallSite call(o, "lab_to_rgb");
+  impl::check_colors("lab_to_rgb", x);
+  const Tensor wide = tandem::detail::widened(x);
+  const Tensor fy = (impl::channel(wide, 0) + 16) / 116;
+  const Tensor f = concat({fy + impl::channel(wide, 1) / 500, fy, fy - impl::channel(wide, 2) / 200}, -1);
+  constexpr double d = impl::lab_knee;
+  const Tensor xyz = where(f > d, f * f * f, (f - 4. / 29) * (3 * d * d));
+  const Tensor linear = impl::mixed(xyz,
+                                    {{3.2404542 * impl::white[0], -1.5371385, -0.4985314 * impl::white[2]},
+                                     {-0.9692660 * impl::white[0], 1.8760108, 0.0415560 * impl::white[2]},
+                                     {0.0556434 * impl::white[0], -0.2040259, 1.0572252 * impl::white[2]}},
+                                    {});
+  const Tensor rgb =
+      where(linear <= 0.0031308, linear * 12.92, 1.055 * impl::power_from(linear, 0.0031308, 1 / 2.4) - 0.055);
+  return cast(rgb, x.dtype(), o);
 }
 
 }  // namespace TANDEM_NS::image
