@@ -5,6 +5,7 @@
 #ifndef OMPI_SKIP_MPICXX
 #define OMPI_SKIP_MPICXX 1
 #endif
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -50,7 +51,7 @@ struct Buffers {
 void check(const char* way, const Communicator& world, std::vector<float>& out) {
   for (float& x : out) {
     if (x != static_cast<float>(world.size())) {
-      std::fprintf(stderr, "%s: an element is %g in a sum over %d ranks\n", way, static_cast<double>(x), world.size());
+      fmt::print(stderr, "{}: an element is {} in a sum over {} ranks\n", way, x, world.size());
       std::exit(1);
     }
     x = 0;
@@ -96,10 +97,10 @@ void compare(const Communicator& world, i64 elements, int rounds) {
     more.push_back(r[ours] - std::min(r[blocking], r[nonblocking])), op_ratio.push_back(r[blocking] / r[op]);
   }
   if (world.rank() == 0)
-    std::printf("%9lld bytes  %10.1f %10.1f %10.1f %10.1f  %6.2f %6.2f %+9.1f %6.2f\n",
-                static_cast<long long>(4 * elements), median(all[blocking]) * 1e6, median(all[nonblocking]) * 1e6,
-                median(all[ours]) * 1e6, median(all[op]) * 1e6, median(to_blocking), median(to_nonblocking),
-                median(more) * 1e6, median(op_ratio));
+    fmt::print("{:9} bytes  {:10.1f} {:10.1f} {:10.1f} {:10.1f}  {:6.2f} {:6.2f} {:+9.1f} {:6.2f}\n", 4 * elements,
+               median(all[blocking]) * 1e6, median(all[nonblocking]) * 1e6, median(all[ours]) * 1e6,
+               median(all[op]) * 1e6, median(to_blocking), median(to_nonblocking), median(more) * 1e6,
+               median(op_ratio));
 }
 
 }  // namespace
@@ -109,8 +110,8 @@ int main(int argc, char** argv) {
   const Communicator world = Communicator::world();
   for (int i = 0; i < 200; ++i) world.barrier();  // the first operations are checked
   if (world.rank() == 0)
-    std::printf("%d ranks; medians of %d rounds\n%15s  %10s %10s %10s %10s  %s\n", world.size(), rounds, "",
-                "Allreduce", "Iallreduce", "run()", "op, us", "Allreduce/run Iallreduce/run run-MPI us Allreduce/op");
+    fmt::print("{} ranks; medians of {} rounds\n{:15}  {:>10} {:>10} {:>10} {:>10}  {}\n", world.size(), rounds, "",
+               "Allreduce", "Iallreduce", "run()", "op, us", "Allreduce/run Iallreduce/run run-MPI us Allreduce/op");
   for (i64 bytes = 4 << 10; bytes <= 32 << 20; bytes *= 2) compare(world, bytes / 4, rounds);
   return 0;
 }

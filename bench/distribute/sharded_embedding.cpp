@@ -2,9 +2,10 @@
 // ids in each rank; and the same step of a table that every rank has, whose gradient is added up as a dense tensor.
 //   mpirun --oversubscribe -np 2 --bind-to none build/release/bench/distribute_sharded_embedding [STEPS]
 // Times are medians of the slowest rank's steps.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
@@ -60,14 +61,12 @@ int main(int argc, char** argv) {
     const distribute::ShardedEmbedding embedding(rows, columns);
     const double seconds = train(world, steps, rows, embedding.trainable_variables()[0],
                                  [&](const Tensor& ids) { return embedding(ids); });
-    if (world.rank() == 0)
-      std::printf("sharded, %8lld rows: %9.1f us a step\n", static_cast<long long>(rows), seconds * 1e6);
+    if (world.rank() == 0) fmt::print("sharded, {:8} rows: {:9.1f} us a step\n", rows, seconds * 1e6);
   }
   const i64 rows = 1'000'000;
   const Variable table(random::uniform({rows, columns}, -0.05, 0.05));
   const double seconds = train(world, std::min(steps, 10), rows, table,
                                [&](const Tensor& ids) { return gather(table * 1.f, ids); });  // its gradient is dense
-  if (world.rank() == 0)
-    std::printf("dense,   %8lld rows: %9.1f us a step\n", static_cast<long long>(rows), seconds * 1e6);
+  if (world.rank() == 0) fmt::print("dense,   {:8} rows: {:9.1f} us a step\n", rows, seconds * 1e6);
   return 0;
 }

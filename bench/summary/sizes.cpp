@@ -1,5 +1,7 @@
 // Our side of program.py: writes scalars of one tag to a folder, and prints how many nanoseconds a call takes from the
 // thread that makes it.
+#include <fmt/format.h>
+
 #include <tandem/summary.hpp>
 
 #include <chrono>
@@ -14,5 +16,5 @@ int main(int argc, char** argv) {
   for (tandem::i64 i = 0; i < count; ++i) writer.scalar("loss", static_cast<float>(i % 100) / 64, i);
   const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
   writer.close();
-  std::printf("%.0f %lld\n", time.count() / static_cast<double>(count), static_cast<long long>(writer.stats().waits));
+  fmt::print("{:.0f} {}\n", time.count() / static_cast<double>(count), writer.stats().waits);
 }

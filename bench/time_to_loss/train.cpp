@@ -3,6 +3,8 @@
 // INPUTS has images uint8 [n, 28, 28], labels int64 [n], order int32 [steps, batch], learning_rate float32 [], epsilon
 // float64 [], and the kernels weight_0, weight_1, ...; OUTPUTS gets losses float32 [steps] and seconds float64 [steps],
 // since the start.
+#include <fmt/format.h>
+
 #include <tandem/io.hpp>
 #include <tandem/tandem.hpp>
 
@@ -57,7 +59,7 @@ void train(const std::string& model, std::map<std::string, Tensor> given, const 
 
 int main(int argc, char** argv) {
   if (argc != 5) {
-    std::fprintf(stderr, "usage: time_to_loss mlp|cnn THREADS INPUTS.npz OUTPUTS.npz (see program.py)\n");
+    fmt::print(stderr, "usage: time_to_loss mlp|cnn THREADS INPUTS.npz OUTPUTS.npz (see program.py)\n");
     return 2;
   }
   try {
@@ -66,7 +68,7 @@ int main(int argc, char** argv) {
     for (const auto& [name, value] : io::load_npz(argv[3])) given[name] = value;
     train(argv[1], std::move(given), argv[4]);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "time_to_loss: %s\n", e.what());
+    fmt::print(stderr, "time_to_loss: {}\n", e.what());
     return 1;
   }
 }
