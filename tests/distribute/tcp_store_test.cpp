@@ -137,7 +137,7 @@ TEST_CASE("TcpStoreServer: all addresses are those of both versions") {
   const int fd = ::socket(AF_INET6, SOCK_STREAM, 0);
   const bool has_v6 = fd >= 0 && std::ifstream("/proc/net/if_inet6").peek() != EOF;
   ::close(fd);
-  if (!has_v6) return;
+  if (!has_v6) TANDEM_SKIP("there is no IPv6 here");
   TcpStore b({"::1", server.port()}, 5);
   CHECK(b.find("x") == "1");
 }

@@ -5,7 +5,10 @@ set -eu
 build=$1 folder=$2 compiler=$3
 shift 3
 for tool in cpack dpkg-deb pkg-config; do
-  command -v $tool >/dev/null || { echo "there is no $tool here"; exit 77; }
+  command -v $tool >/dev/null || {
+    echo "packaging_debian: there is no $tool" | tee "${TANDEM_SKIPPED:-/dev/null}"
+    exit 77
+  }
 done
 consumer=$(dirname "$0")/consumer
 rm -rf "$folder"

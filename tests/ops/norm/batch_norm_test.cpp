@@ -145,7 +145,7 @@ TEST_CASE("fused_batch_norm in half precision") {
     const auto want = nn::fused_batch_norm(cast(x, float32), wide, wide);
     CHECK(r.y.dtype() == d);
     check_close(cast(r.y, float32), numbers(cast(cast(want.y, d), float32)), 0);
-    check_close(cast(r.variance, float32), numbers(want.variance), 1e-2);
+    check_close(cast(r.variance, float32), numbers(want.variance), 1e-2);  // bfloat16 has 8 bits
     GradientTape tape;
     tape.watch(scale);
     const auto given = nn::fused_batch_norm(scale * cast(constant({{1.f}, {3.f}}), d), scale, scale,
