@@ -1,2 +1,3 @@
 #include "tandem/core/variable.inl"
+#include "tandem/core/assign_all.inl"
 #include "tandem/core/profile.inl"

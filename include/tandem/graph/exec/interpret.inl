@@ -19,10 +19,27 @@ TANDEM_LAZY inline void collect_assigned(const Graph& g, std::vector<Variable>& 
     for (const Graph* inner : subgraphs(n)) collect_assigned(*inner, out);
   }
 }
+// Sorted by address, each once.
+TANDEM_LAZY inline std::vector<Variable> sorted_variables(std::vector<Variable> r) {
+  const auto by_address = [](const Variable& a, const Variable& b) {
+    return std::less<>()(VariableAccess::address(a), VariableAccess::address(b));
+  };
+  std::sort(r.begin(), r.end(), by_address);
+  r.erase(std::unique(r.begin(), r.end(), [](const Variable& a, const Variable& b) { return a.is_same(b); }), r.end());
+  return r;
+}
+TANDEM_LAZY inline void collect_read_in_bodies(const Graph& g, bool is_body, std::vector<Variable>& out) {
+  for (const Node& n : g.nodes) {
+    if (is_body && n.op == &read_variable_op)
+      out.push_back(g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]);
+    for (const Graph* body : subgraphs(n)) collect_read_in_bodies(*body, true, out);
+  }
+}
 TANDEM_LAZY class Interpreter final : public Program {
  public:
   Interpreter(Ref<Graph> graph, std::string why)
       : Program(std::move(graph)), why_(std::move(why)), is_early_(early_reads()) {
+    reads_early_ = std::find(is_early_.begin(), is_early_.end(), 1) != is_early_.end();
     dies_.resize(graph_->nodes.size());
     last_.assign(graph_->specs.size(), -1);
     is_repeated_.resize(graph_->specs.size());
@@ -40,10 +57,13 @@ TANDEM_LAZY class Interpreter final : public Program {
 
   Tensors run(Inputs arguments, Span<Tensor> donated) override {
     std::vector<Tensor> values(graph_->specs.size());
-    for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
-      if (const Node& n = graph_->nodes[i]; is_early_[i])
-        values[static_cast<std::size_t>(n.first_out)] = variable(n).value_untracked();
-    const VariableLocks locks(to_lock());
+    CallValues in_bodies(read_in_bodies_);
+    const VariableLocks locks(to_lock(), reads_early_ || !read_in_bodies_.empty(), [&] {
+      for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
+        if (const Node& n = graph_->nodes[i]; is_early_[i])
+          values[static_cast<std::size_t>(n.first_out)] = CallValues::value_of(variable(n));
+      in_bodies.read();
+    });
     const CallScope* const limits = call_scope;
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
       if (limits) [[unlikely]]
@@ -67,7 +87,7 @@ TANDEM_LAZY class Interpreter final : public Program {
     } else if (n.op == &constant_op) {
       values[first] = *constant_of(n);
     } else if (n.op == &read_variable_op) {
-      if (!values[first].is_set()) values[first] = variable(n).value_untracked();
+      if (!values[first].is_set()) values[first] = CallValues::value_of(variable(n));
     } else if (n.op == &assign_variable_op) {
       Tensor& value = values[static_cast<std::size_t>(n.in[0])];
       check_assigned(variable(n), value.spec());
@@ -126,6 +146,7 @@ TANDEM_LAZY class Interpreter final : public Program {
 
   std::string why_;
   std::vector<char> is_early_;         // by node: early_reads()
+  bool reads_early_;                   // whether there are any
   LeanVector<std::vector<int>> dies_;  // by node: the values that are dead after it
   std::vector<int> last_;              // by value: the node where it dies, or -1
   std::vector<char> is_repeated_;      // by value: whether the last node that reads it does so more than once
@@ -145,6 +166,10 @@ TANDEM_LAZY_INLINE Program::Program(Ref<Graph> graph)
   for (const Variable& v : assigned_)
     if (!random::detail::is_sequence(v, op_seed)) unshared_.push_back(v);
   draws_ = unshared_.size() != assigned_.size();
+  if (std::any_of(graph_->nodes.begin(), graph_->nodes.end(), [](const Node& n) { return detail::runs_host_code(n); }))
+    return;
+  for (const Variable& v : variables_read_in_bodies(*graph_))
+    if (!assigns(v) && !random::detail::is_sequence(v, op_seed)) read_in_bodies_.push_back(v);
 }
 TANDEM_LAZY_INLINE std::vector<char> Program::early_reads() const {
   std::vector<char> r;
@@ -159,12 +184,12 @@ TANDEM_LAZY_INLINE std::vector<char> Program::early_reads() const {
 TANDEM_LAZY_INLINE std::vector<Variable> assigned_variables(const Graph& graph) {
   std::vector<Variable> r;
   detail::collect_assigned(graph, r);
-  const auto by_address = [](const Variable& a, const Variable& b) {
-    return std::less<>()(VariableAccess::address(a), VariableAccess::address(b));
-  };
-  std::sort(r.begin(), r.end(), by_address);
-  r.erase(std::unique(r.begin(), r.end(), [](const Variable& a, const Variable& b) { return a.is_same(b); }), r.end());
-  return r;
+  return detail::sorted_variables(std::move(r));
+}
+TANDEM_LAZY_INLINE std::vector<Variable> variables_read_in_bodies(const Graph& graph) {
+  std::vector<Variable> r;
+  detail::collect_read_in_bodies(graph, false, r);
+  return detail::sorted_variables(std::move(r));
 }
 
 }  // namespace TANDEM_NS

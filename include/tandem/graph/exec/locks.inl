@@ -7,7 +7,11 @@
 
 namespace TANDEM_NS {
 
-TANDEM_INLINE VariableLocks*& held_locks() {
+TANDEM_INLINE detail::CallValues*& detail::call_values() {
+  static constinit thread_local CallValues* innermost = nullptr;
+  return innermost;
+}
+TANDEM_INLINE VariableLocks*& VariableLocks::held_locks() {
   static constinit thread_local VariableLocks* innermost = nullptr;
   return innermost;
 }
@@ -20,15 +24,19 @@ TANDEM_INLINE bool VariableLocks::contains(Span<const Variable> sorted, const Va
 TANDEM_INLINE bool VariableLocks::has(const Variable& v) const {
   return contains(sorted_, v) || (outer_ && outer_->has(v));
 }
-TANDEM_LAZY_INLINE VariableLocks::VariableLocks(Span<const Variable> sorted) : sorted_(sorted), outer_(held_locks()) {
+TANDEM_INLINE void VariableLocks::lock() {
   for (const Variable& v : sorted_)
     if (!outer_ || !outer_->has(v)) VariableAccess::lock(v);
-  held_locks() = this;
+}
+TANDEM_INLINE void VariableLocks::unlock() {
+  for (const Variable& v : sorted_)
+    if (!outer_ || !outer_->has(v)) VariableAccess::unlock(v);
 }
 TANDEM_INLINE VariableLocks::~VariableLocks() {
   held_locks() = outer_;
-  for (const Variable& v : sorted_)
-    if (!outer_ || !outer_->has(v)) VariableAccess::unlock(v);
+  std::optional<detail::ReplacedSets::Scope> scope;
+  if (sorted_.size() > 1) scope.emplace(detail::stepped_sets);
+  unlock();
 }
 
 }  // namespace TANDEM_NS

@@ -30,8 +30,11 @@ class PlannedProgram : public Program {
     const Lease execution(*this);
     execution->donated = donated;
     for (std::size_t i = 0; i < arguments.size(); ++i) execution->point(graph_->arguments[i], *arguments[i]);
-    run_steps(early_, *execution, arguments);
-    const VariableLocks locks(to_lock());
+    CallValues in_bodies(read_in_bodies_);
+    const VariableLocks locks(to_lock(), !early_.empty() || !read_in_bodies_.empty(), [&] {
+      run_steps(early_, *execution, arguments);
+      in_bodies.read();
+    });
     if (execution->captures && !is_profiling()) run_captured(*execution);
     else if (branches_.empty() || config::inter_op_parallelism_threads() == 1 || is_profiling())
       run_steps(steps_, *execution, arguments);

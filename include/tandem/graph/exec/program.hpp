@@ -5,8 +5,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "tandem/core/apply.hpp"
+#include "tandem/core/assign_all.hpp"
+#include "tandem/graph/exec/call_values.hpp"
 #include "tandem/graph/exec/plan.hpp"
 #include "tandem/graph/lazy.hpp"
 #include "tandem/ops/random/element_keys.hpp"
@@ -16,21 +19,49 @@ namespace TANDEM_NS {
 
 /// Holds the locks of all Variables that a call assigns, acquired in address order; locks already held by an outer
 /// call on this thread are skipped. A thread that holds some waits for no others, because Variables that a call only
-/// reads are read before; except in host functions and for reads that follow one.
+/// reads are read before; except in host functions and for reads that follow one. What is assigned can be read by
+/// others as one set, as by assign_all.
 class TANDEM_API VariableLocks {
  public:
-  TANDEM_LAZY explicit VariableLocks(Span<const Variable> sorted);
+  explicit VariableLocks(Span<const Variable> sorted) : VariableLocks(sorted, false, [] {}) {}
+  ///   read  reads the other Variables of the call, if there are any: it is called again until they are of one set, and
+  ///         of the same as those that are locked
+  template <class Read>
+  VariableLocks(Span<const Variable> sorted, bool reads, const Read& read) : sorted_(sorted), outer_(held_locks()) {
+    while (!acquired(reads, read)) std::this_thread::yield();
+    held_locks() = this;
+  }
   VariableLocks(const VariableLocks&) = delete;
   ~VariableLocks();
   static bool contains(Span<const Variable> sorted, const Variable& v);
 
  private:
+  /// The innermost ones of this thread.
+  static VariableLocks*& held_locks();
   bool has(const Variable& v) const;
+  void lock();
+  void unlock();
+  // Sets that steps assign count while nothing is locked: threads that run the same step would wait for each other
+  // again and again.
+  template <class Read>
+  bool acquired(bool reads, const Read& read) {
+    const u64 assigned = detail::assigned_sets.mark(), stepped = detail::stepped_sets.mark();
+    if (reads) {
+      read();
+      if (!detail::assigned_sets.is_still(assigned) || !detail::stepped_sets.is_still(stepped)) return false;
+    }
+    lock();
+    if (!reads || sorted_.empty() || detail::assigned_sets.is_still(assigned)) return true;
+    unlock();
+    return false;
+  }
   Span<const Variable> sorted_;
   VariableLocks* outer_;
 };
 /// The Variables that a graph or its sub-graphs assign: each once, by address.
 TANDEM_LAZY TANDEM_API std::vector<Variable> assigned_variables(const Graph& graph);
+/// The Variables that its bodies of control flow read: likewise.
+TANDEM_LAZY TANDEM_API std::vector<Variable> variables_read_in_bodies(const Graph& graph);
 
 class TANDEM_API Program : public Opaque {
  public:
@@ -74,6 +105,8 @@ class TANDEM_API Program : public Opaque {
   }
   Ref<Graph> graph_;
   std::vector<Variable> assigned_;
+  /// By address: the Variables that bodies read and nothing in the graph can assign. They are read with early_reads().
+  std::vector<Variable> read_in_bodies_;
 
  private:
   struct Sequence {

@@ -176,7 +176,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::read(const Step& s, Execution& e) const 
   const int v = s.node->first_out;
   const Variable& x = variable(s.index);
   if (s.locked && !plan_.escapes[static_cast<std::size_t>(v)]) return e.point(v, VariableAccess::value(x));
-  Tensor t = x.value_untracked();
+  Tensor t = CallValues::value_of(x);
   e.point(v, t);
   e.hold(v, std::move(t));
 }

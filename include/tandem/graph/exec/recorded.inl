@@ -9,7 +9,6 @@
 #include "tandem/graph/exec/recorded.hpp"
 #include "tandem/graph/exec/replay_ops.hpp"
 #include "tandem/graph/ir/common.hpp"
-#include "tandem/graph/ir/variable_set.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 
 namespace TANDEM_NS {
@@ -20,12 +19,6 @@ struct CallAttrs {
   Ref<Opaque> derivative;
   static constexpr auto fields = field_list(field("function", &CallAttrs::derivative));
 };
-TANDEM_LAZY TANDEM_INLINE void collect_read_in_bodies(const Graph& g, bool is_body, VariableSet& out) {
-  for (const Node& n : g.nodes) {
-    if (is_body && n.op == &read_variable_op) out.insert(variable_of(g, n));
-    for (const Graph* body : subgraphs(n)) collect_read_in_bodies(*body, true, out);
-  }
-}
 [[noreturn]] TANDEM_INLINE Specs infer_call(const InferCall& c) {
   errors::raise<errors::InternalError>(c.op.name, "can only be recorded by tapes");
 }
@@ -47,9 +40,7 @@ TANDEM_LAZY_INLINE ConcreteFunction::Recorded::Recorded(const Graph& g, const Ex
   Ref<Graph> more = forward.copy();
   for (int node : derivative.reads()) more->outputs.push_back(forward.nodes[static_cast<std::size_t>(node)].first_out);
   more->outputs.insert(more->outputs.end(), derivative.saved().begin(), derivative.saved().end());
-  detail::VariableSet read;
-  detail::collect_read_in_bodies(forward, false, read);
-  in_bodies = std::move(read).take();
+  in_bodies = variables_read_in_bodies(forward);
   augmented = make_ref<ConcreteFunction>(more, options);
 }
 TANDEM_LAZY_INLINE const ConcreteFunction::Recorded::Backward& ConcreteFunction::Recorded::backward(

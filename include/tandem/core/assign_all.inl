@@ -1,0 +1,70 @@
+// Definitions of core/assign_all.hpp.
+#pragma once
+#include <algorithm>
+#include <functional>
+
+#include "tandem/core/assign_all.hpp"
+#include "tandem/core/scope.hpp"
+
+namespace TANDEM_NS {
+
+namespace detail {
+
+TANDEM_INLINE constinit ReplacedSets assigned_sets{}, stepped_sets{};
+
+// The locks of Variables, acquired in address order as calls of graphs do.
+class SetLocks {
+ public:
+  explicit SetLocks(Span<const Variable> variables) {
+    for (const Variable& v : variables) order_.push(&v);
+    std::sort(order_.begin(), order_.end(), [](const Variable* a, const Variable* b) {
+      return std::less<>()(VariableAccess::address(*a), VariableAccess::address(*b));
+    });
+    for (unsigned i = 1; i < order_.size(); ++i)
+      if (order_[i]->is_same(*order_[i - 1]))
+        errors::raise<errors::InvalidArgumentError>("assign_all",
+                                                    "the variable '" + order_[i]->name() + "' occurs twice");
+    for (const Variable* v : order_) VariableAccess::check_free(*v);
+    for (const Variable* v : order_) VariableAccess::lock(*v);
+  }
+  SetLocks(const SetLocks&) = delete;
+  ~SetLocks() {
+    for (const Variable* v : order_) VariableAccess::unlock(*v);
+  }
+
+ private:
+  InlinedVector<const Variable*, 8> order_;
+};
+
+TANDEM_INLINE void check_fits(const Variable& v, const Tensor& value) {
+  if (v.dtype() != value.dtype() || !v.shape().is_compatible_with(value.shape()))
+    errors::raise<errors::InvalidArgumentError>("assign_all", "variable '" + v.name() + "' is " + to_string(v.spec()) +
+                                                                  ", but the value is " + to_string(value.spec()));
+  if (!context.stager) check_value("assign_all", value);
+}
+
+}  // namespace detail
+
+TANDEM_INLINE void assign_all(const std::vector<Variable>& variables, const std::vector<Tensor>& values) {
+  if (variables.size() != values.size())
+    errors::raise<errors::InvalidArgumentError>(
+        "assign_all", std::to_string(values.size()) + " values for " + std::to_string(variables.size()) + " variables");
+  InlinedVector<Tensor, 8> next;  // then the old values, which are destroyed when the locks are released
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    detail::check_fits(variables[i], values[i]);
+    next.push(values[i].device() == variables[i].device() ? values[i] : values[i].to(variables[i].device()));
+  }
+  if (context.stager) {
+    for (std::size_t i = 0; i < values.size(); ++i) variables[i].assign(next[i]);
+    return;
+  }
+  const detail::SetLocks locks(variables);
+  const detail::ReplacedSets::Scope scope(detail::assigned_sets);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Tensor& value = VariableAccess::value(variables[i]);
+    std::swap(value, next[i]);
+    value.keep_packed_forms();
+  }
+}
+
+}  // namespace TANDEM_NS
