@@ -50,6 +50,12 @@ class TANDEM_API Loaded {
   ConcreteFunction& function(const std::string& signature) const;
   /// The Variables by their saved names.
   const std::vector<std::pair<std::string, Variable>>& variables() const;
+  /// Replaces values of Variables as one set (assign_all): a call that another thread makes meanwhile sees all of the
+  /// old ones or all of the new ones. Nothing is loaded or planned again, and the files stay as they are.
+  ///   values   by saved names; the other Variables stay
+  ///   throws   errors::InvalidArgumentError for names that the model does not have, and values of another shape or
+  ///            dtype; then none has changed
+  void assign(const NamedTensors& values) const;
   /// The path of a file of the model, as it was saved: "assets/labels.txt".
   ///   throws   errors::NotFoundError for one that it does not have
   std::string file(const std::string& name) const;

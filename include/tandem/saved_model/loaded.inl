@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "tandem/core/assign_all.hpp"
 #include "tandem/graph/io/serialize_bytes.hpp"
 #include "tandem/saved_model/load.hpp"
 #include "tandem/saved_model/model.hpp"
@@ -99,6 +100,21 @@ TANDEM_INLINE ConcreteFunction& Loaded::function(const std::string& signature) c
 }
 TANDEM_INLINE const std::vector<std::pair<std::string, Variable>>& Loaded::variables() const {
   return model().variables;
+}
+TANDEM_INLINE void Loaded::assign(const NamedTensors& values) const {
+  std::vector<Variable> replaced;
+  std::vector<Tensor> by;
+  for (const auto& [name, v] : model().variables)
+    if (const auto at = values.find(name); at != values.end()) replaced.push_back(v), by.push_back(at->second);
+  if (by.size() != values.size()) {
+    std::string unknown;
+    for (const auto& given : values)
+      if (std::none_of(model().variables.begin(), model().variables.end(),
+                       [&](const auto& v) { return v.first == given.first; }))
+        unknown += (unknown.empty() ? "" : ", ") + given.first;
+    impl::refuse_call("assign: " + directory() + " has no Variables {" + unknown + "}");
+  }
+  assign_all(replaced, by);
 }
 TANDEM_INLINE std::string Loaded::file(const std::string& name) const {
   if (!model().manifest.files.contains(name))

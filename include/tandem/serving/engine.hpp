@@ -33,6 +33,12 @@ class TANDEM_API Engine final : public Core {
   ///   throws  errors::InvalidArgumentError as the constructor, errors::UnavailableError after drain(); nothing has
   ///           changed then
   void reload(std::vector<ModelConfig> models);
+  /// Replaces values of Variables of the version that a request for `model` gets, as one set (Loaded::assign): each
+  /// request sees all of the old ones or all of the new ones, but for one that is larger than a batch, whose parts may
+  /// see different sets. Nothing is loaded again. A new version has the values of its files.
+  ///   returns  the version
+  ///   throws   errors::NotFoundError as predict; errors::InvalidArgumentError as Loaded::assign
+  i64 assign_variables(const ModelSpec& model, const NamedTensors& values);
   /// Looks at the models' folders now, and waits until every version that is wanted is available or has failed once.
   ///   throws  errors::CancelledError, errors::DeadlineExceededError when the call gives up, or drain() does not wait
   ///           any longer; errors::UnavailableError after drain()

@@ -268,6 +268,11 @@ TANDEM_INLINE void Engine::reload(std::vector<ModelConfig> models) {
   if (parts_->is_drained) errors::raise<errors::UnavailableError>("serving", "the server shuts down");
   parts_->manager.configure(std::move(models));
 }
+TANDEM_INLINE i64 Engine::assign_variables(const ModelSpec& model, const NamedTensors& values) {
+  const impl::Lease servable = parts_->manager.acquire(model);
+  servable->loaded.assign(values);
+  return servable->version;
+}
 TANDEM_INLINE void Engine::settle(const CallOptions& call) {
   struct InFlight {
     std::atomic<i64>& count;
