@@ -31,6 +31,7 @@
 #include "tandem/serving/json_reader.inl"
 #include "tandem/serving/json_tensor.inl"
 #include "tandem/serving/json_write.inl"
+#include "tandem/serving/load_version.inl"
 #include "tandem/serving/manager.inl"
 #include "tandem/serving/metrics.inl"
 #include "tandem/serving/page.inl"

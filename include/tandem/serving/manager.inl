@@ -13,10 +13,10 @@
 #include <thread>
 
 #include "tandem/base/warning.hpp"
+#include "tandem/serving/load_version.hpp"
 #include "tandem/serving/manager.hpp"
 #include "tandem/serving/metrics.hpp"
 #include "tandem/serving/status.hpp"
-#include "tandem/serving/warm_up.hpp"
 
 namespace TANDEM_NS::serving::impl {
 
@@ -26,6 +26,8 @@ struct Version {
   VersionStatus status;
   Lease servable;                           // of an available one
   std::weak_ptr<const Servable> unloading;  // of one that requests still use
+  u64 id = 0;                               // of the latest attempt to load it
+  i64 reserved = 0;                         // bytes that it takes while a call runs, if there is a limit
   int failures = 0;
   Clock::time_point next_try = {};
 };
@@ -48,6 +50,7 @@ struct Model {
 };
 
 struct Manager::Shared {
+  class Budget;
   Shared(const Options& o, Metrics& m) : options(o), metrics(m) {}
 
   void run();
@@ -56,7 +59,8 @@ struct Manager::Shared {
   bool load_next(std::unique_lock<std::mutex>& lock);
   void load(std::unique_lock<std::mutex>& lock, const std::string& name, i64 version);
   void retire(Model& model);
-  i64 bytes() const;
+  i64 reserved() const;
+  Version* find(const VersionPlace& place);
   bool has_work() const;
   const Model& model(const ModelSpec& spec) const;
 
@@ -69,7 +73,7 @@ struct Manager::Shared {
   i64 looks = 0;            // how often the folders were looked at, this time included
   bool is_looking = false;  // and the lock may be free meanwhile
   CancelToken is_over;      // ends warm-up
-  u64 next_id = 1;          // of the loading thread alone
+  u64 next_id = 1;
   std::thread thread;
 };
 
@@ -127,16 +131,47 @@ TANDEM_INLINE void Manager::Shared::want(Model& model, const std::vector<i64>& p
 TANDEM_INLINE void Manager::Shared::retire(Model& model) {
   for (auto& [number, v] : model.versions)
     if (v.status.state == State::unloading && v.unloading.expired()) {
-      v.status.state = State::end, v.status.bytes = 0;
+      v.status.state = State::end, v.status.bytes = 0, v.reserved = 0;
       look_now = true;  // it may be wanted again
     }
 }
-TANDEM_INLINE i64 Manager::Shared::bytes() const {
+TANDEM_INLINE i64 Manager::Shared::reserved() const {
   i64 sum = 0;
   for (const auto& [name, model] : models)
-    for (const auto& [number, v] : model.versions) sum += v.status.bytes;
+    for (const auto& [number, v] : model.versions) sum += v.reserved;
   return sum;
 }
+TANDEM_INLINE Version* Manager::Shared::find(const VersionPlace& place) {
+  const auto model = models.find(place.model);
+  if (model == models.end()) return nullptr;
+  const auto v = model->second.versions.find(place.version);
+  return v == model->second.versions.end() || v->second.id != place.id ? nullptr : &v->second;
+}
+// A version's part of Options::memory_limit.
+class Manager::Shared::Budget final : public MemoryBudget {
+ public:
+  Budget(Shared& shared, const VersionPlace& place) : shared_(shared), place_(place) {}
+  void reserve(i64 bytes, i64 values) override {
+    const std::lock_guard lock(shared_.mutex);
+    const i64 used = shared_.reserved();
+    if (bytes > shared_.options.memory_limit - used)
+      raise_no_room(place_,
+                    "takes " + std::to_string(bytes) + " bytes, " + std::to_string(values) +
+                        " of them for its values, the rest for a call",
+                    used, shared_.options.memory_limit);
+    if (Version* const v = shared_.find(place_)) v->reserved = bytes;
+  }
+  [[noreturn]] static void raise_no_room(const VersionPlace& p, const std::string& what, i64 used, i64 limit) {
+    errors::raise<errors::ResourceExhaustedError>("serving", "version " + std::to_string(p.version) + " of " + p.model +
+                                                                 " " + what + "; the models in memory take " +
+                                                                 std::to_string(used) + " bytes, the limit is " +
+                                                                 std::to_string(limit));
+  }
+
+ private:
+  Shared& shared_;
+  const VersionPlace& place_;
+};
 
 TANDEM_INLINE void Manager::Shared::look(std::unique_lock<std::mutex>& lock) {
   std::vector<std::pair<std::string, std::string>> paths;
@@ -172,29 +207,19 @@ TANDEM_INLINE void Manager::Shared::look(std::unique_lock<std::mutex>& lock) {
 TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, const std::string& name, i64 number) {
   Version* v = &models.at(name).versions.at(number);
   v->status.state = State::loading;
-  const std::string directory = models.at(name).config.base_path + "/" + std::to_string(number);
-  const i64 used = bytes();
+  v->id = next_id++;
+  const i64 limit = options.memory_limit, used = reserved();
+  const VersionPlace place{name, number, v->id, models.at(name).config.base_path + "/" + std::to_string(number),
+                           limit ? limit - used : 0};
   lock.unlock();
   const Clock::time_point begin = Clock::now();
   Lease servable;
   Status status;
   try {
     const CallScope until_the_end({.cancel = is_over});
-    if (options.memory_limit && used >= options.memory_limit)
-      errors::raise<errors::ResourceExhaustedError>(
-          "serving", "the models in memory take " + std::to_string(used) + " bytes, the limit is " +
-                         std::to_string(options.memory_limit) + "; version " + std::to_string(number) + " of " + name +
-                         " does not fit beside them");
-    auto made = std::make_shared<Servable>(Servable{
-        name,
-        number,
-        next_id++,
-        saved_model::load(directory,
-                          {.ops = options.ops, .memory_limit = options.memory_limit ? options.memory_limit - used : 0}),
-        {}});
-    if (options.enable_model_warmup) warm_up(made->loaded);
-    if (options.batching.enabled) made->batched = batchable_signatures(name, made->loaded);
-    servable = std::move(made);
+    if (limit && place.room <= 0) Budget::raise_no_room(place, "does not fit", used, limit);
+    Budget budget(*this, place);
+    servable = load_version(place, options, budget);
   } catch (const errors::OpError& e) {  // who asks for the state is told which file is damaged
     status = {static_cast<int>(e.code()), 0, e.message()};
   } catch (...) {
@@ -202,9 +227,8 @@ TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, con
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   lock.lock();
-  const auto model = models.find(name);
-  if (model == models.end() || !model->second.versions.contains(number)) return;  // configured away meanwhile
-  v = &model->second.versions.at(number);
+  v = find(place);
+  if (!v) return;  // configured away meanwhile
   if (servable) {
     v->status.state = State::available;
     v->status.bytes = servable->loaded.bytes();
@@ -213,7 +237,7 @@ TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, con
     metrics.loaded(name, seconds);
     return;
   }
-  v->status.error = status.text, v->status.code = status.grpc;
+  v->status.error = status.text, v->status.code = status.grpc, v->reserved = 0;
   ++v->failures;
   v->status.state = v->failures > options.max_num_load_retries ? State::end : State::start;
   v->next_try = Clock::now() + std::chrono::microseconds(static_cast<i64>(options.load_retry_interval_seconds * 1e6));

@@ -49,8 +49,10 @@ struct Options {
   /// Whether a new version is loaded before the old one goes, so that both are in memory for a moment, or after it,
   /// when requests fail in between.
   enum Swap { availability, resource } swap = availability;
-  i64 memory_limit = 0;  ///< bytes of all models together; a version that exceeds them is not loaded. 0: none
-  int threads = 0;       ///< how many calls or batches run at once; 0: one a core
+  /// Bytes of all models together: of their values, and of one call of each, of as many rows as a batch may have
+  /// (Loaded::memory_for). A version that does not fit is not loaded; it is asked before anything of it runs. 0: none.
+  i64 memory_limit = 0;
+  int threads = 0;  ///< how many calls or batches run at once; 0: one a core
 
   std::string bind = "127.0.0.1";  ///< the address; another than loopback needs tokens, TLS or .allow_insecure
   int port = 8500;                 ///< of gRPC (serving_grpc.hpp); 0: any that is free (Server::port())

@@ -1,0 +1,36 @@
+// load_version: from a folder to a version that can answer. For the definitions of serving.
+#pragma once
+#include <string>
+
+#include "tandem/serving/manager.hpp"
+#include "tandem/serving/options.hpp"
+
+namespace TANDEM_NS::serving::impl {
+
+/// Which version is loaded, and from where.
+struct VersionPlace {
+  std::string model;
+  i64 version;
+  u64 id;  // Servable::id
+  std::string directory;
+  i64 room;  // bytes that are left for it; 0: there is no limit
+};
+
+/// Sets memory aside for a version that is loaded.
+struct MemoryBudget {
+  ///   bytes   what the version may take
+  ///   values  what its Variables and constants take of that
+  ///   throws  errors::ResourceExhaustedError if there are not as many
+  virtual void reserve(i64 bytes, i64 values) = 0;
+
+ protected:
+  ~MemoryBudget() = default;
+};
+
+/// Loads a version in these steps: the files are compared with what is left of memory and with their checksums; the
+/// graphs are planned; the budget is asked for the values and one call, of as many rows as a batch may have (sizes that
+/// come with a request are left out); the saved requests run; rows are tried in batches.
+///   throws  errors::ResourceExhaustedError if it does not fit; what saved_model::load and warm_up raise
+Lease load_version(const VersionPlace& place, const Options& options, MemoryBudget& budget);
+
+}  // namespace TANDEM_NS::serving::impl

@@ -1,0 +1,30 @@
+// Definitions of serving/load_version.hpp.
+#pragma once
+#include "tandem/serving/load_version.hpp"
+#include "tandem/serving/warm_up.hpp"
+
+namespace TANDEM_NS::serving::impl {
+
+TANDEM_INLINE i64 bytes_with_a_call(const saved_model::Loaded& model, const Batching& batching) {
+  try {
+    return model.memory_for(batching.enabled ? batching.max_batch_size : 1);
+  } catch (const errors::InvalidArgumentError&) {  // a size that comes with a request
+    return model.bytes();
+  }
+}
+
+TANDEM_INLINE Lease load_version(const VersionPlace& place, const Options& options, MemoryBudget& budget) {
+  // Variables are mapped: until a call reads them they take no memory of the process.
+  auto made = std::make_shared<Servable>(
+      Servable{place.model,
+               place.version,
+               place.id,
+               saved_model::load(place.directory, {.ops = options.ops, .memory_limit = place.room}),
+               {}});
+  if (options.memory_limit) budget.reserve(bytes_with_a_call(made->loaded, options.batching), made->loaded.bytes());
+  if (options.enable_model_warmup) warm_up(made->loaded);
+  if (options.batching.enabled) made->batched = batchable_signatures(place.model, made->loaded);
+  return made;
+}
+
+}  // namespace TANDEM_NS::serving::impl
