@@ -1,9 +1,6 @@
 // CallValues: what a call has read of the Variables that its bodies of control flow read, so that all of them see one
 // set of values. For the definitions of graph/exec.
 #pragma once
-#include <algorithm>
-#include <functional>
-
 #include "tandem/core/variable.hpp"
 #include "tandem/graph/lazy.hpp"
 #include "tandem/util/inlined_vector.hpp"
@@ -13,6 +10,9 @@ namespace TANDEM_NS::detail {
 class CallValues;
 /// Those of the innermost call of this thread that has any.
 CallValues*& call_values();
+
+/// Where a Variable is among others that are sorted by address; null if it is not there.
+const Variable* find_variable(Span<const Variable> sorted, const Variable& v);
 
 /// While it exists, bodies that this thread runs read its values in place of the Variables.
 class CallValues {
@@ -37,13 +37,7 @@ class CallValues {
   }
 
  private:
-  const Tensor* find(const Variable& v) const {
-    const auto less = [](const Variable& a, const Variable& b) {
-      return std::less<>()(VariableAccess::address(a), VariableAccess::address(b));
-    };
-    const Variable* const at = std::lower_bound(sorted_.begin(), sorted_.end(), v, less);
-    return at != sorted_.end() && at->is_same(v) ? &values_[static_cast<std::size_t>(at - sorted_.begin())] : nullptr;
-  }
+  const Tensor* find(const Variable& v) const;
 
   const Span<const Variable> sorted_;
   CallValues* const outer_;

@@ -2,6 +2,8 @@
 #pragma once
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <thread>
 
 #include "tandem/graph/exec/program.hpp"
 
@@ -15,12 +17,21 @@ TANDEM_INLINE VariableLocks*& VariableLocks::held_locks() {
   static constinit thread_local VariableLocks* innermost = nullptr;
   return innermost;
 }
-TANDEM_INLINE bool VariableLocks::contains(Span<const Variable> sorted, const Variable& v) {
+TANDEM_INLINE const Variable* detail::find_variable(Span<const Variable> sorted, const Variable& v) {
   const auto less = [](const Variable& a, const Variable& b) {
     return std::less<>()(VariableAccess::address(a), VariableAccess::address(b));
   };
-  return std::binary_search(sorted.begin(), sorted.end(), v, less);
+  const Variable* const at = std::lower_bound(sorted.begin(), sorted.end(), v, less);
+  return at != sorted.end() && at->is_same(v) ? at : nullptr;
 }
+TANDEM_INLINE const Tensor* detail::CallValues::find(const Variable& v) const {
+  const Variable* const at = find_variable(sorted_, v);
+  return at ? &values_[static_cast<std::size_t>(at - sorted_.begin())] : nullptr;
+}
+TANDEM_INLINE bool VariableLocks::contains(Span<const Variable> sorted, const Variable& v) {
+  return detail::find_variable(sorted, v) != nullptr;
+}
+TANDEM_INLINE void VariableLocks::yield() { std::this_thread::yield(); }
 TANDEM_INLINE bool VariableLocks::has(const Variable& v) const {
   return contains(sorted_, v) || (outer_ && outer_->has(v));
 }

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "tandem/core/apply.hpp"
 #include "tandem/core/assign_all.hpp"
@@ -28,7 +27,7 @@ class TANDEM_API VariableLocks {
   ///         of the same as those that are locked
   template <class Read>
   VariableLocks(Span<const Variable> sorted, bool reads, const Read& read) : sorted_(sorted), outer_(held_locks()) {
-    while (!acquired(reads, read)) std::this_thread::yield();
+    while (!acquired(reads, read)) yield();
     held_locks() = this;
   }
   VariableLocks(const VariableLocks&) = delete;
@@ -41,6 +40,7 @@ class TANDEM_API VariableLocks {
   bool has(const Variable& v) const;
   void lock();
   void unlock();
+  static void yield();  // to the thread that replaces a set
   // Sets that steps assign count while nothing is locked: threads that run the same step would wait for each other
   // again and again.
   template <class Read>
