@@ -89,6 +89,7 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
                "runs saved requests before a version serves");
   app.add_option("--max_num_load_retries", o.max_num_load_retries, "of a version that cannot be loaded")
       ->capture_default_str();
+  app.add_option("--num_load_threads", o.num_load_threads, "models that are loaded at a time")->capture_default_str();
   app.add_option("--load_retry_interval_micros", f.load_retry_micros, "between two of them")->capture_default_str();
   app.add_option("--rest_api_timeout_in_ms", f.timeout_ms, "of a request")->capture_default_str();
   app.add_flag("--rest_api_enable_cors_support", o.enable_cors_support, "lets pages of other origins call");
@@ -113,8 +114,7 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
 }
 
 // Settings of tensorflow_model_server that say nothing here.
-constexpr const char* passed_over[] = {"--num_load_threads",
-                                       "--num_unload_threads",
+constexpr const char* passed_over[] = {"--num_unload_threads",
                                        "--monitoring_config_file",
                                        "--grpc_channel_arguments",
                                        "--tensorflow_session_parallelism",

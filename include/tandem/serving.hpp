@@ -34,6 +34,7 @@
 #include "tandem/serving/load_version.inl"
 #include "tandem/serving/manager.inl"
 #include "tandem/serving/metrics.inl"
+#include "tandem/serving/model_versions.inl"
 #include "tandem/serving/page.inl"
 #include "tandem/serving/predict_proto.inl"
 #include "tandem/serving/rest.inl"

@@ -2,5 +2,6 @@
 #include "tandem/serving/batch_queue.inl"
 #include "tandem/serving/load_version.inl"
 #include "tandem/serving/manager.inl"
+#include "tandem/serving/model_versions.inl"
 #include "tandem/serving/run_slots.inl"
 #include "tandem/serving/warm_up.inl"

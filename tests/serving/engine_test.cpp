@@ -175,6 +175,23 @@ TEST_CASE("engine: warm-up that does not end does not keep the server from endin
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
+TEST_CASE("engine: a model that loads slowly does not keep others from being loaded") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "first/1", {testing::prediction_log("first", {1e9f})});
+  save_half(folder / "half/1", 1);
+  serving::Options options = options_for(folder.path);
+  options.models.push_back({.name = "first", .base_path = folder / "first"});
+  Engine engine(options);
+  for (int i = 0; i < 1000 && !engine.is_ready({"half"}); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(engine.is_ready({"half"}));
+  CHECK(states(engine, "first") == "1 LOADING");
+  save_half(folder / "half/2", 2);
+  CHECK_THROWS_AS(engine.settle({.deadline = Deadline::after(0.5)}),
+                  errors::DeadlineExceededError);  // by the other one
+  CHECK(ask(engine, "half", {0}) == Floats{2});
+}
+
 TEST_CASE("engine: one model's requests do not keep those of another waiting") {
   const testing::TemporaryFolder folder;
   testing::save_slow(folder / "slow/1");

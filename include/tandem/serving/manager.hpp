@@ -22,10 +22,11 @@ struct Servable {
 };
 using Lease = std::shared_ptr<const Servable>;
 
-/// Loads the versions that the configuration wants, and lets the others go, while requests use them: a thread of
-/// low priority looks at the folders and loads, one version after the other. A version that cannot be loaded is tried
-/// again some times, then left, and says why. The last version of a model stays as long as there is no other, also when
-/// its folder vanishes; with Options::resource it goes first, whatever the new one is worth.
+/// Loads the versions that the configuration wants, and lets the others go, while requests use them. Threads of low
+/// priority do that: one looks at the folders, the others load, each the versions of a model one after the other. A
+/// version that cannot be loaded is tried again some times, then left, and says why. The last version of a model stays
+/// as long as there is no other, also when its folder vanishes; with Options::resource it goes first, whatever the new
+/// one is worth.
 class Manager {
  public:
   Manager(const Options& options, Metrics& metrics);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -16,44 +15,18 @@
 #include "tandem/serving/load_version.hpp"
 #include "tandem/serving/manager.hpp"
 #include "tandem/serving/metrics.hpp"
+#include "tandem/serving/model_versions.hpp"
 #include "tandem/serving/status.hpp"
 
 namespace TANDEM_NS::serving::impl {
-
-using Clock = std::chrono::steady_clock;
-
-struct Version {
-  VersionStatus status;
-  Lease servable;                           // of an available one
-  std::weak_ptr<const Servable> unloading;  // of one that requests still use
-  u64 id = 0;                               // of the latest attempt to load it
-  i64 reserved = 0;                         // bytes that it takes while a call runs, if there is a limit
-  int failures = 0;
-  Clock::time_point next_try = {};
-};
-
-struct Model {
-  ModelConfig config;
-  std::map<i64, Version> versions;
-  bool is_seen = false;  // whether its folder was read once
-
-  // The newest available one, or null.
-  const Version* newest() const {
-    for (auto v = versions.rbegin(); v != versions.rend(); ++v)
-      if (v->second.status.state == State::available) return &v->second;
-    return nullptr;
-  }
-  bool is_unloading() const {
-    return std::any_of(versions.begin(), versions.end(),
-                       [](const auto& v) { return v.second.status.state == State::unloading; });
-  }
-};
 
 struct Manager::Shared {
   class Budget;
   Shared(const Options& o, Metrics& m) : options(o), metrics(m) {}
 
   void run();
+  void run_loader();
+  void end();
   void look(std::unique_lock<std::mutex>& lock);
   void want(Model& model, const std::vector<i64>& present, std::vector<Lease>& dropped);
   bool load_next(std::unique_lock<std::mutex>& lock);
@@ -74,27 +47,8 @@ struct Manager::Shared {
   bool is_looking = false;  // and the lock may be free meanwhile
   CancelToken is_over;      // ends warm-up
   u64 next_id = 1;
-  std::thread thread;
+  std::vector<std::thread> threads;  // one that looks, others that load
 };
-
-TANDEM_INLINE std::string text_of(const ModelSpec& m) {
-  if (m.version) return "Specific(" + m.name + ", " + std::to_string(*m.version) + ")";
-  return "Latest(" + m.name + ")";
-}
-[[noreturn]] TANDEM_INLINE void raise_not_served(const ModelSpec& m) {
-  errors::raise<errors::NotFoundError>("serving", "Servable not found for request: " + text_of(m));
-}
-
-// The versions of a folder that the policy wants.
-TANDEM_INLINE std::set<i64> wanted_of(const VersionPolicy& policy, const std::vector<i64>& present) {
-  std::set<i64> r;
-  for (const i64 v : present)
-    if (policy.kind != VersionPolicy::specific ||
-        std::find(policy.versions.begin(), policy.versions.end(), v) != policy.versions.end())
-      r.insert(v);
-  while (policy.kind == VersionPolicy::latest && static_cast<i64>(r.size()) > policy.num_versions) r.erase(r.begin());
-  return r;
-}
 
 // dropped: gets what is let go, whose memory is freed without the lock.
 TANDEM_INLINE void Manager::Shared::want(Model& model, const std::vector<i64>& present, std::vector<Lease>& dropped) {
@@ -206,11 +160,11 @@ TANDEM_INLINE void Manager::Shared::look(std::unique_lock<std::mutex>& lock) {
 
 TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, const std::string& name, i64 number) {
   Version* v = &models.at(name).versions.at(number);
-  v->status.state = State::loading;
   v->id = next_id++;
   const i64 limit = options.memory_limit, used = reserved();
   const VersionPlace place{name, number, v->id, models.at(name).config.base_path + "/" + std::to_string(number),
                            limit ? limit - used : 0};
+  v->status.state = State::loading;
   lock.unlock();
   const Clock::time_point begin = Clock::now();
   Lease servable;
@@ -237,18 +191,19 @@ TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, con
     metrics.loaded(name, seconds);
     return;
   }
-  v->status.error = status.text, v->status.code = status.grpc, v->reserved = 0;
   ++v->failures;
   v->status.state = v->failures > options.max_num_load_retries ? State::end : State::start;
+  v->status.error = status.text, v->status.code = status.grpc, v->reserved = 0;
   v->next_try = Clock::now() + std::chrono::microseconds(static_cast<i64>(options.load_retry_interval_seconds * 1e6));
   detail::warn(
       ("serving: version " + std::to_string(number) + " of " + name + " cannot be loaded: " + status.text).c_str());
 }
+// A model's versions one after the other; those of several models at the same time.
 TANDEM_INLINE bool Manager::Shared::load_next(std::unique_lock<std::mutex>& lock) {
   const Clock::time_point now = Clock::now();
   for (auto& [name, model] : models) {
-    retire(model);
-    if (options.swap == Options::resource && model.is_unloading()) continue;  // until its memory is free
+    if (model.has(State::loading)) continue;
+    if (options.swap == Options::resource && model.has(State::unloading)) continue;  // until its memory is free
     for (auto v = model.versions.rbegin(); v != model.versions.rend(); ++v)
       if (v->second.status.state == State::start && v->second.next_try <= now) {
         const std::string of = name;
@@ -266,8 +221,27 @@ TANDEM_INLINE bool Manager::Shared::has_work() const {
       if (v.status.state == State::loading || (v.status.state == State::start && v.failures == 0)) return true;
   return false;
 }
+// Of this thread alone, on Linux.
+inline void lower_priority() { ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 10); }
+TANDEM_INLINE void Manager::Shared::run_loader() {
+  lower_priority();
+  std::unique_lock lock(mutex);
+  while (!stop) {
+    try {
+      if (load_next(lock)) {
+        look_now = true;  // what the new version replaces
+        wake.notify_all();
+        continue;
+      }
+    } catch (const std::exception& e) {  // no memory: what is served stays, and it is tried again
+      if (!lock.owns_lock()) lock.lock();
+      detail::warn((std::string("serving: a version cannot be loaded: ") + e.what()).c_str());
+    }
+    wake.wait(lock);
+  }
+}
 TANDEM_INLINE void Manager::Shared::run() {
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 10);  // of this thread alone, on Linux
+  lower_priority();
   std::unique_lock lock(mutex);
   const double poll = options.file_system_poll_wait_seconds;
   Clock::time_point next_look = Clock::now();
@@ -281,11 +255,13 @@ TANDEM_INLINE void Manager::Shared::run() {
         is_looking = false;
         next_look = Clock::now() + std::chrono::microseconds(static_cast<i64>(poll * 1e6));
       }
-      if (load_next(lock)) {
-        look_now = true;  // what the new version replaces
-        continue;
+      bool is_pending = false;
+      for (auto& [name, model] : models) {
+        retire(model);
+        is_pending = is_pending || model.has(State::start);
       }
-    } catch (const std::exception& e) {  // no memory: what is served stays, and the folders are looked at again
+      if (is_pending) wake.notify_all();  // those who load, perhaps again
+    } catch (const std::exception& e) {   // no memory: what is served stays, and the folders are looked at again
       if (!lock.owns_lock()) lock.lock();
       is_looking = false;
       detail::warn((std::string("serving: the folders of the models cannot be read: ") + e.what()).c_str());
@@ -299,16 +275,24 @@ TANDEM_INLINE void Manager::Shared::run() {
 TANDEM_INLINE Manager::Manager(const Options& options, Metrics& metrics)
     : shared_(std::make_unique<Shared>(options, metrics)) {
   configure(options.models);
-  shared_->thread = std::thread([s = shared_.get()] { s->run(); });
-}
-TANDEM_INLINE Manager::~Manager() {
-  {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->stop = true;
+  try {
+    shared_->threads.emplace_back([s = shared_.get()] { s->run(); });
+    for (int i = 0; i < std::max(1, options.num_load_threads); ++i)
+      shared_->threads.emplace_back([s = shared_.get()] { s->run_loader(); });
+  } catch (...) {  // the system has no more threads
+    shared_->end();
+    throw;
   }
-  shared_->is_over.cancel();
-  shared_->wake.notify_all();
-  shared_->thread.join();
+}
+TANDEM_INLINE Manager::~Manager() { shared_->end(); }
+TANDEM_INLINE void Manager::Shared::end() {
+  {
+    const std::lock_guard lock(mutex);
+    stop = true;
+  }
+  is_over.cancel();
+  wake.notify_all();
+  for (std::thread& t : threads) t.join();
 }
 
 TANDEM_INLINE void Manager::configure(std::vector<ModelConfig> given) {
@@ -358,15 +342,6 @@ TANDEM_INLINE void Manager::settle(const CallOptions& call) {
 TANDEM_INLINE const Model& Manager::Shared::model(const ModelSpec& spec) const {
   const auto at = models.find(spec.name);
   if (at == models.end()) raise_not_served(spec);
-  return at->second;
-}
-// The version that a label or a number names; none: the newest.
-TANDEM_INLINE std::optional<i64> number_of(const Model& model, const ModelSpec& spec) {
-  if (spec.label.empty()) return spec.version;
-  const auto at = model.config.version_labels.find(spec.label);
-  const auto v = at == model.config.version_labels.end() ? model.versions.end() : model.versions.find(at->second);
-  if (v == model.versions.end() || v->second.status.state != State::available)
-    errors::raise<errors::InvalidArgumentError>("serving", "Unrecognized servable version label: " + spec.label);
   return at->second;
 }
 TANDEM_INLINE Lease Manager::acquire(const ModelSpec& spec) const {

@@ -45,6 +45,7 @@ struct Options {
   double file_system_poll_wait_seconds = 1;
   int max_num_load_retries = 5;  ///< of a version that cannot be loaded
   double load_retry_interval_seconds = 10;
+  int num_load_threads = 2;  ///< how many models may be loaded at a time; versions of one model never are
   bool enable_model_warmup = true;  ///< whether the saved warm-up records run before a version is available
   /// Whether a new version is loaded before the old one goes, so that both are in memory for a moment, or after it,
   /// when requests fail in between.

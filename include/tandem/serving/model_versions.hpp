@@ -1,0 +1,45 @@
+// What a Manager knows of its models and their versions. For the definitions of serving.
+#pragma once
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tandem/serving/manager.hpp"
+
+namespace TANDEM_NS::serving::impl {
+
+using Clock = std::chrono::steady_clock;
+
+struct Version {
+  VersionStatus status;
+  Lease servable;                           // of an available one
+  std::weak_ptr<const Servable> unloading;  // of one that requests still use
+  u64 id = 0;                               // of the latest attempt to load it
+  i64 reserved = 0;                         // bytes that it takes while a call runs, if there is a limit
+  int failures = 0;
+  Clock::time_point next_try = {};
+};
+
+struct Model {
+  ModelConfig config;
+  std::map<i64, Version> versions;
+  bool is_seen = false;  // whether its folder was read once
+
+  /// The newest available one, or null.
+  const Version* newest() const;
+  /// Whether one of them is in this state.
+  bool has(State state) const;
+};
+
+/// The versions of a folder that the policy wants.
+std::set<i64> wanted_of(const VersionPolicy& policy, const std::vector<i64>& present);
+/// The version that a label or a number names; none: the newest.
+///   throws  errors::InvalidArgumentError for a label of which no version is available
+std::optional<i64> number_of(const Model& model, const ModelSpec& spec);
+[[noreturn]] void raise_not_served(const ModelSpec& m);
+
+}  // namespace TANDEM_NS::serving::impl
