@@ -33,7 +33,7 @@ constexpr serving::MakeListener grpc_listener = nullptr;
 
 struct Settings {
   serving::ModelConfig model{.name = "default", .base_path = ""};
-  std::string config_file, batching_file, swap = "availability", passed_over;
+  std::string config_file, batching_file, web_root, swap = "availability", passed_over;
   int timeout_ms = 30000, grpc_port = 8500;
   i64 load_retry_micros = 10'000'000;
 };
@@ -92,6 +92,7 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--num_load_threads", o.num_load_threads, "models that are loaded at a time")->capture_default_str();
   app.add_option("--load_retry_interval_micros", f.load_retry_micros, "between two of them")->capture_default_str();
   app.add_option("--rest_api_timeout_in_ms", f.timeout_ms, "of a request")->capture_default_str();
+  app.add_option("--web_root", f.web_root, "folder of a web page, in place of the built-in one");
   app.add_flag("--rest_api_enable_cors_support", o.enable_cors_support, "lets pages of other origins call");
   app.add_flag("--ignore_extra_inputs", o.ignore_extra_inputs, "passes over inputs that a model does not have");
   app.add_option("--auth_token_file", o.auth_token_file, "a line for each token that clients may send");
@@ -128,6 +129,7 @@ void serve(const Settings& f, serving::Options o) {
   o.ops = {linalg::all_ops(), signal::all_ops(), strings::all_ops()};
   if (!f.batching_file.empty())
     o.batching = serving::parse_batching(read_file(f.batching_file), f.batching_file, o.batching);
+  if (!f.web_root.empty()) o.web_files = serving::read_web_files(f.web_root);
   o.rest_api_timeout_seconds = f.timeout_ms * 1e-3;
   o.load_retry_interval_seconds = static_cast<double>(f.load_retry_micros) * 1e-6;
   o.swap = f.swap == "resource" ? serving::Options::resource : serving::Options::availability;

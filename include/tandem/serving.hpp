@@ -14,6 +14,7 @@
 #include "tandem/serving/rest_path.hpp"
 #include "tandem/serving/server.hpp"
 #include "tandem/serving/status.hpp"
+#include "tandem/serving/web_files.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
 #include "tandem/serving/batch_queue.inl"
@@ -46,5 +47,6 @@
 #include "tandem/serving/tensor_proto.inl"
 #include "tandem/serving/text_proto.inl"
 #include "tandem/serving/warm_up.inl"
+#include "tandem/serving/web_files.inl"
 #include "tandem/tandem.hpp"
 #endif

@@ -4,3 +4,4 @@
 #include "tandem/serving/guard.inl"
 #include "tandem/serving/http_server.inl"
 #include "tandem/serving/page.inl"
+#include "tandem/serving/web_files.inl"

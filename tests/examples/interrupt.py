@@ -26,6 +26,7 @@ ARGUMENTS = {
     "vae": [EPOCHS],
     "gan": [EPOCHS],
     "fine_tune": [EPOCHS],
+    "digits_web": [EPOCHS],
     "softmax_regression": [["--steps", FOREVER], ["--splits", FOREVER]],
     "transformer_lm": [["--data", "corpus.txt", *EPOCHS]],
     "char_rnn": [["train", *SMALL, *EPOCHS, "--patience", FOREVER], ["sample", "--run", "model", "--characters", FOREVER]],

@@ -64,4 +64,19 @@ inline double metric(tandem::serving::Core& core, const std::string& name) {
   return at == text.npos ? -1 : std::stod(text.substr(at + name.size() + 2));
 }
 
+// The states of a model's versions, "2 AVAILABLE, 1 END".
+inline std::string states(tandem::serving::Engine& engine, const std::string& model) {
+  std::string r;
+  for (const tandem::serving::VersionStatus& v : engine.states({model}))
+    r += (r.empty() ? "" : ", ") + std::to_string(v.version) + " " + tandem::serving::name_of(v.state);
+  return r;
+}
+// The options of a server that looks at its folders only when it is told to, and tries everything once.
+inline tandem::serving::Options options_for(const std::string& folder, tandem::serving::VersionPolicy policy = {}) {
+  return {.models = {{.name = "half", .base_path = folder + "/half", .policy = policy}},
+          .file_system_poll_wait_seconds = 0,
+          .max_num_load_retries = 0,
+          .threads = 2};
+}
+
 }  // namespace testing

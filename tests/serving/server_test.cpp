@@ -4,6 +4,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -191,6 +193,37 @@ TEST_CASE("server: the page has the models, and loads nothing from elsewhere") {
       client.ask("GET", "/models.json"),
       ContainsSubstring(
           R"({"models":[{"name":"half","versions":[{"version":"1","state":"AVAILABLE","bytes":8,"error":""}]}]})"));
+}
+
+TEST_CASE("server: a page of the program's, or of a folder") {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "page/pictures");
+  std::filesystem::create_directories(folder / "page/.hidden");
+  for (const char* file : {"index.html", "a.js", "pictures/b.svg", ".secret", ".hidden/c.js", "d"})
+    std::ofstream(folder / "page/" + file) << "text of " << file;
+  std::filesystem::create_symlink("/etc/hostname", folder / "page/link.txt");
+  const std::vector<serving::WebFile> files = serving::read_web_files(folder / "page");
+  std::string paths;
+  for (const serving::WebFile& f : files) paths += f.path + " " + f.type + "\n";
+  CHECK(paths ==
+        "/ text/html; charset=utf-8\n/a.js text/javascript; charset=utf-8\n/d application/octet-stream\n"
+        "/pictures/b.svg image/svg+xml\n");
+  CHECK_THROWS_AS(serving::read_web_files(folder / "none"), errors::NotFoundError);
+
+  serving::Options options;
+  options.rest_api_port = 0, options.drain_seconds = 0, options.web_files = files;
+  const Server server(options);
+  const Client client(server.rest_port());
+  CHECK_THAT(client.ask("GET", "/"), ContainsSubstring("text of index.html") &&
+                                         ContainsSubstring("Content-Security-Policy: default-src 'self'"));
+  CHECK_THAT(client.ask("GET", "/pictures/b.svg?x=1"), ContainsSubstring("text of pictures/b.svg"));
+  for (const char* gone : {"/page.js", "/.secret", "/../page/a.js", "/link.txt"})
+    CHECK_THAT(client.ask("GET", gone), StartsWith("HTTP/1.1 404"));
+  for (const char* wrong : {"a", "/v1/x", "/metrics", "/models.json", "/a.js"}) {
+    options.web_files = files;
+    options.web_files.push_back({wrong, "text/plain", ""});
+    CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Server{options}; }), ContainsSubstring(wrong));
+  }
 }
 
 TEST_CASE("server: whether it is alive is answered while models are busy") {

@@ -36,6 +36,11 @@ struct ModelConfig {
   std::map<std::string, i64> version_labels = {};  ///< names for versions; each counts when its version is available
 };
 
+/// A file of a web page: "/digits.js", "text/javascript; charset=utf-8", and what is in it.
+struct WebFile {
+  std::string path, type, text;
+};
+
 struct Options {
   std::vector<ModelConfig> models;
   /// The ops that models may use besides those of the core without print: {strings::all_ops()}.
@@ -45,7 +50,7 @@ struct Options {
   double file_system_poll_wait_seconds = 1;
   int max_num_load_retries = 5;  ///< of a version that cannot be loaded
   double load_retry_interval_seconds = 10;
-  int num_load_threads = 2;  ///< how many models may be loaded at a time; versions of one model never are
+  int num_load_threads = 2;         ///< how many models may be loaded at a time; versions of one model never are
   bool enable_model_warmup = true;  ///< whether the saved warm-up records run before a version is available
   /// Whether a new version is loaded before the old one goes, so that both are in memory for a moment, or after it,
   /// when requests fail in between.
@@ -59,6 +64,9 @@ struct Options {
   int port = 8500;                 ///< of gRPC (serving_grpc.hpp); 0: any that is free (Server::port())
   int rest_api_port = 8501;        ///< 0: any that is free (Server::rest_port())
   double rest_api_timeout_seconds = 30;
+  /// Files that GET answers with in place of the built-in page (read_web_files). Browsers are told to load nothing from
+  /// elsewhere, and no scripts and styles that are not files.
+  std::vector<WebFile> web_files = {};
   bool enable_cors_support = false;  ///< whether pages of other origins may call
   bool ignore_extra_inputs = false;  ///< whether inputs that a signature does not have are passed over, not refused
   /// A line for each token; without a file, everybody is served. A line "admin:TOKEN" is a token that may also change

@@ -12,6 +12,7 @@
 #include "tandem/serving/page.hpp"
 #include "tandem/serving/rest.hpp"
 #include "tandem/serving/server.hpp"
+#include "tandem/serving/web_files.hpp"
 
 namespace TANDEM_NS::serving {
 
@@ -23,17 +24,23 @@ class Door final : public HttpHandler {
   Door(const Options& options, const Guard& guard, Engine& engine)
       : guard_(guard),
         engine_(engine),
+        web_files_(options.web_files),
         rest_(engine, {.cors = options.enable_cors_support,
                        .timeout = options.rest_api_timeout_seconds,
                        .most_request_bytes = options.max_request_bytes,
-                       .ignore_extra_inputs = options.ignore_extra_inputs}) {}
+                       .ignore_extra_inputs = options.ignore_extra_inputs}) {
+    check_web_files(web_files_);
+  }
   HttpAnswer handle(const HttpRequest& request) override {
     // Who watches whether the server runs needs no token.
     const bool is_health = request.target.starts_with("/v2/health/");
     if (!is_health && request.method != "OPTIONS" && !guard_.lets_in(request.header("authorization")))
       return not_let_in();
     if (request.method == "GET") {
-      if (const PageFile* const file = page_file(request.target))
+      const std::string_view path = request.target.substr(0, request.target.find('?'));
+      for (const WebFile& file : web_files_)
+        if (file.path == path) return page_answer(file.type, file.text);
+      if (const PageFile* const file = web_files_.empty() ? page_file(path) : nullptr)
         return page_answer(file->type, std::string(file->text));
       if (request.target == "/models.json") return page_answer("application/json", models_json(engine_));
     }
@@ -64,6 +71,7 @@ class Door final : public HttpHandler {
 
   const Guard& guard_;
   Engine& engine_;
+  const std::vector<WebFile> web_files_;
   Rest rest_;
 };
 
