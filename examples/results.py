@@ -114,6 +114,7 @@ ROWS = [
     Row("half_plus_two", "exports x / 2 + 2 as a model that a server can load, and reads it back", None, "[1, 2, 5] gives [2.5, 3, 4.5]"),
     Row("model_server", "serves such models over REST and gRPC", None, "-"),
     Row("digits_web", "a page where one draws a digit and sees which one a network takes it for", None, "a drawn 7 is a 7, in a test with Chromium"),
+    Row("serve_char_rnn", "writes text for clients with a model of `char_rnn`, and sends it while it is written", None, "-"),
     Row("tandem_run -n 4 -- PROGRAM", "starts the processes of a distributed training, watches and restarts them", None, "-"),
     Row("saved_model show DIR", "shows, runs, checks and compares such models", None, "-"),
 ]

@@ -5,6 +5,7 @@
 #include "tandem/serving/config_file.hpp"
 #include "tandem/serving/core.hpp"
 #include "tandem/serving/engine.hpp"
+#include "tandem/serving/http_route.hpp"
 #include "tandem/serving/json_infer.hpp"
 #include "tandem/serving/json_predict.hpp"
 #include "tandem/serving/listener.hpp"

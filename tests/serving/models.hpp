@@ -79,4 +79,12 @@ inline tandem::serving::Options options_for(const std::string& folder, tandem::s
           .threads = 2};
 }
 
+// The options of a server of one model, on a port that is free.
+inline tandem::serving::Options server_options(const std::string& folder, const std::string& model) {
+  return {.models = {{.name = model, .base_path = folder + "/" + model}},
+          .rest_api_port = 0,
+          .drain_seconds = 0,
+          .grace_seconds = 5};
+}
+
 }  // namespace testing

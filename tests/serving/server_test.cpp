@@ -1,15 +1,9 @@
 // Server: HTTP over real sockets: answers, limits, slow and vanished clients, tokens, shutdown.
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <thread>
 
+#include "tests/serving/http_client.hpp"
 #include "tests/serving/models.hpp"
 
 namespace server_test {
@@ -17,65 +11,16 @@ namespace server_test {
 using namespace tandem;
 using Catch::Matchers::StartsWith;
 using serving::Server;
+using testing::Client;
 using testing::error_of;
+using testing::server_options;
 
-/// A connection of a client.
-class Client {
- public:
-  explicit Client(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in at{};
-    at.sin_family = AF_INET, at.sin_port = htons(static_cast<std::uint16_t>(port)),
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    REQUIRE(::connect(socket_, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0);
-    const timeval limit{20, 0};
-    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  }
-  Client(const Client&) = delete;
-  ~Client() { ::close(socket_); }
-  void send(const std::string& text) const {
-    REQUIRE(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()));
-  }
-  /// What comes until a whole answer is there or the connection ends.
-  std::string receive() const {
-    std::string r;
-    for (char some[4096]; !is_whole(r);) {
-      const ssize_t n = ::recv(socket_, some, sizeof some, 0);
-      if (n <= 0) break;
-      r.append(some, static_cast<std::size_t>(n));
-    }
-    return r;
-  }
-  bool is_closed() const {
-    char c;
-    return ::recv(socket_, &c, 1, 0) == 0;
-  }
-  std::string ask(const std::string& method, const std::string& target, const std::string& body = {},
-                  const std::string& headers = {}) const {
-    send(method + " " + target + " HTTP/1.1\r\nHost: here\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
-         headers + "\r\n" + body);
-    return receive();
-  }
-
- private:
-  static bool is_whole(const std::string& r) {
-    const std::size_t head = r.find("\r\n\r\n"), length = r.find("Content-Length: ");
-    return head != r.npos && length != r.npos && r.size() >= head + 4 + std::stoul(r.substr(length + 16, 20));
-  }
-  const int socket_;
-};
-
-serving::Options options_for(const std::string& folder, const std::string& model) {
-  return {.models = {{.name = model, .base_path = folder + "/" + model}},
-          .rest_api_port = 0,
-          .drain_seconds = 0,
-          .grace_seconds = 5};
-}
 constexpr const char* predict = "/v1/models/half:predict";
 
 TEST_CASE("server: half plus two by REST, several requests on one connection") {
   const testing::TemporaryFolder folder;
   testing::save_half(folder / "half/1");
-  Server server(options_for(folder.path, "half"));
+  Server server(server_options(folder.path, "half"));
   server.engine().settle();
   const Client client(server.rest_port());
   for (int i = 0; i < 3; ++i) {
@@ -93,7 +38,7 @@ TEST_CASE("server: half plus two by REST, several requests on one connection") {
 TEST_CASE("server: bodies in pieces, and with Expect: 100-continue") {
   const testing::TemporaryFolder folder;
   testing::save_half(folder / "half/1");
-  Server server(options_for(folder.path, "half"));
+  Server server(server_options(folder.path, "half"));
   server.engine().settle();
   const Client client(server.rest_port());
   const std::string body = R"({"instances": [1.0]})";
@@ -111,7 +56,7 @@ TEST_CASE("server: bodies in pieces, and with Expect: 100-continue") {
 TEST_CASE("server: what is too large or is not HTTP is refused") {
   const testing::TemporaryFolder folder;
   testing::save_half(folder / "half/1");
-  serving::Options options = options_for(folder.path, "half");
+  serving::Options options = server_options(folder.path, "half");
   options.max_request_bytes = 1000;
   Server server(options);
   const auto answer = [&](const std::string& text) {
@@ -134,7 +79,7 @@ TEST_CASE("server: what is too large or is not HTTP is refused") {
 TEST_CASE("server: a client that closes its connection cancels its request") {
   const testing::TemporaryFolder folder;
   testing::save_slow(folder / "slow/1");
-  Server server(options_for(folder.path, "slow"));
+  Server server(server_options(folder.path, "slow"));
   server.engine().settle();
   {
     const Client client(server.rest_port());
@@ -154,7 +99,7 @@ TEST_CASE("server: a client that closes its connection cancels its request") {
 TEST_CASE("server: tokens are needed where others reach it") {
   const testing::TemporaryFolder folder;
   testing::save_half(folder / "half/1");
-  serving::Options options = options_for(folder.path, "half");
+  serving::Options options = server_options(folder.path, "half");
   options.bind = "0.0.0.0";
   CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Server server(options); }),
              ContainsSubstring("others reach 0.0.0.0"));
@@ -177,59 +122,10 @@ TEST_CASE("server: tokens are needed where others reach it") {
   CHECK(testing::metric(server.engine(), "tandem_rejected_total{reason=\"auth\"}") == 7);
 }
 
-TEST_CASE("server: the page has the models, and loads nothing from elsewhere") {
-  const testing::TemporaryFolder folder;
-  testing::save_half(folder / "half/1");
-  Server server(options_for(folder.path, "half"));
-  server.engine().settle();
-  const Client client(server.rest_port());
-  for (const char* file : {"/", "/page.js", "/page.css", "/page.svg"}) {
-    const std::string answer = client.ask("GET", file);
-    CHECK_THAT(answer, StartsWith("HTTP/1.1 200") && ContainsSubstring("Content-Security-Policy: default-src 'self'"));
-    CHECK(answer.find("https://") == answer.npos);
-    CHECK(answer.find("http://") == answer.find("http://www.w3.org/2000/svg"));  // a name, not an address
-  }
-  CHECK_THAT(
-      client.ask("GET", "/models.json"),
-      ContainsSubstring(
-          R"({"models":[{"name":"half","versions":[{"version":"1","state":"AVAILABLE","bytes":8,"error":""}]}]})"));
-}
-
-TEST_CASE("server: a page of the program's, or of a folder") {
-  const testing::TemporaryFolder folder;
-  std::filesystem::create_directories(folder / "page/pictures");
-  std::filesystem::create_directories(folder / "page/.hidden");
-  for (const char* file : {"index.html", "a.js", "pictures/b.svg", ".secret", ".hidden/c.js", "d"})
-    std::ofstream(folder / "page/" + file) << "text of " << file;
-  std::filesystem::create_symlink("/etc/hostname", folder / "page/link.txt");
-  const std::vector<serving::WebFile> files = serving::read_web_files(folder / "page");
-  std::string paths;
-  for (const serving::WebFile& f : files) paths += f.path + " " + f.type + "\n";
-  CHECK(paths ==
-        "/ text/html; charset=utf-8\n/a.js text/javascript; charset=utf-8\n/d application/octet-stream\n"
-        "/pictures/b.svg image/svg+xml\n");
-  CHECK_THROWS_AS(serving::read_web_files(folder / "none"), errors::NotFoundError);
-
-  serving::Options options;
-  options.rest_api_port = 0, options.drain_seconds = 0, options.web_files = files;
-  const Server server(options);
-  const Client client(server.rest_port());
-  CHECK_THAT(client.ask("GET", "/"), ContainsSubstring("text of index.html") &&
-                                         ContainsSubstring("Content-Security-Policy: default-src 'self'"));
-  CHECK_THAT(client.ask("GET", "/pictures/b.svg?x=1"), ContainsSubstring("text of pictures/b.svg"));
-  for (const char* gone : {"/page.js", "/.secret", "/../page/a.js", "/link.txt"})
-    CHECK_THAT(client.ask("GET", gone), StartsWith("HTTP/1.1 404"));
-  for (const char* wrong : {"a", "/v1/x", "/metrics", "/models.json", "/a.js"}) {
-    options.web_files = files;
-    options.web_files.push_back({wrong, "text/plain", ""});
-    CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Server{options}; }), ContainsSubstring(wrong));
-  }
-}
-
 TEST_CASE("server: whether it is alive is answered while models are busy") {
   const testing::TemporaryFolder folder;
   testing::save_slow(folder / "slow/1");
-  serving::Options options = options_for(folder.path, "slow");
+  serving::Options options = server_options(folder.path, "slow");
   options.threads = 1;
   Server server(options);
   server.engine().settle();
@@ -251,7 +147,7 @@ TEST_CASE("server: whether it is alive is answered while models are busy") {
 TEST_CASE("server: the bodies that are read have a limit together") {
   const testing::TemporaryFolder folder;
   testing::save_half(folder / "half/1");
-  serving::Options options = options_for(folder.path, "half");
+  serving::Options options = server_options(folder.path, "half");
   options.max_total_body_bytes = 1500, options.max_request_bytes = 1000;
   Server server(options);
   server.engine().settle();
@@ -272,7 +168,7 @@ TEST_CASE("server: a large answer is sent whole before the server ends") {
   const testing::TemporaryFolder folder;
   const auto f = function([](const Tensor& n) { return range(constant(0.f), cast(n, float32), constant(1.f)); });
   saved_model::save(folder / "range/1", {{"serving_default", saved_model::predict(f, {{"n", {{}, int32}}}, {"y"})}});
-  std::optional<Server> server(options_for(folder.path, "range"));
+  std::optional<Server> server(server_options(folder.path, "range"));
   server->engine().settle();
   const Client client(server->rest_port());
   const std::string body = R"({"inputs": 300000})";
@@ -290,7 +186,7 @@ TEST_CASE("server: a large answer is sent whole before the server ends") {
 TEST_CASE("server: stop() lets what runs finish, and refuses what comes") {
   const testing::TemporaryFolder folder;
   testing::save_slow(folder / "slow/1");
-  Server server(options_for(folder.path, "slow"));
+  Server server(server_options(folder.path, "slow"));
   server.engine().settle();
   const int port = server.rest_port();
   const Client idle(port);
@@ -307,7 +203,7 @@ TEST_CASE("server: stop() lets what runs finish, and refuses what comes") {
   CHECK_THAT(idle.ask("POST", "/v1/models/slow:predict", R"({"instances": [1]})"), StartsWith("HTTP/1.1 503"));
   CHECK(idle.is_closed());
   CHECK_THAT(error_of<errors::UnavailableError>([&] {
-               serving::Options options = options_for(folder.path, "slow");
+               serving::Options options = server_options(folder.path, "slow");
                const Server other(options);
                options.rest_api_port = other.rest_port();
                Server third(options);

@@ -11,7 +11,9 @@
 #include <optional>
 #include <type_traits>
 
+#include "tandem/base/warning.hpp"
 #include "tandem/serving/crew.hpp"
+#include "tandem/serving/http_route.hpp"
 #include "tandem/serving/http_server.hpp"
 
 namespace TANDEM_NS::serving::impl {
@@ -125,7 +127,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
   void end_request() {
     if (!is_busy_) return;
     is_busy_ = false;
-    given_ = {}, answer_ = {};
+    given_ = {}, answer_ = {}, pieces_ = nullptr, piece_ = {};
     shared_.body_bytes -= body_bytes_;
     --shared_.busy;
   }
@@ -178,6 +180,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
     }
   }
   void write(HttpAnswer given) {
+    if (given.stream) return write_head(std::move(given));
     answer_ = {static_cast<http::status>(given.status), 11, std::move(given.body)};
     for (const auto& [name, value] : given.headers) answer_.set(name, value);
     answer_.keep_alive(keep_ && !shared_.is_closing);
@@ -192,6 +195,50 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
       if (e) return self->close();
       self->write_some();
     });
+  }
+  // The head of an answer whose body comes in pieces; to a client of HTTP/1.0 until the connection ends.
+  void write_head(HttpAnswer given) {
+    struct Head {
+      http::response<http::empty_body> answer;
+      http::response_serializer<http::empty_body> serializer{answer};
+    };
+    pieces_ = std::move(given.stream);
+    if (given_.version() < 11) keep_ = false;
+    const auto head = std::make_shared<Head>();
+    head->answer.result(static_cast<http::status>(given.status));
+    for (const auto& [name, value] : given.headers) head->answer.set(name, value);
+    head->answer.keep_alive(keep_ && !shared_.is_closing);
+    keep_ = head->answer.keep_alive();
+    if (given_.version() >= 11) head->answer.chunked(true);
+    lowest().expires_after(write_time);
+    http::async_write_header(stream_, head->serializer,
+                             [self = this->shared_from_this(), head](beast::error_code e, std::size_t) {
+                               if (e) return self->close();
+                               self->write_piece();
+                             });
+  }
+  // Pieces are made one after the other, by a thread that may be slow.
+  void write_piece() {
+    const CancelToken cancel;
+    try {
+      Hangup hangup(lowest().socket().native_handle(), cancel);
+      const Crew::Slow slow(crew_, &hangup);
+      const CallScope until_the_client_goes({.cancel = cancel});
+      piece_ = slow.may() ? pieces_->next() : throw std::bad_alloc();
+    } catch (const std::exception& e) {
+      tandem::detail::warn((std::string("serving: an answer ends early: ") + e.what()).c_str());
+      return close();
+    }
+    const bool is_last = piece_.empty(), is_chunked = given_.version() >= 11;
+    const auto sent = [self = this->shared_from_this(), is_last](beast::error_code e, std::size_t) {
+      if (e) return self->close();
+      if (!is_last) return self->write_piece();
+      self->keep_ ? self->wait() : self->discard();
+    };
+    lowest().expires_after(write_time);
+    if (!is_chunked) net::async_write(stream_, net::buffer(piece_), sent);
+    else if (is_last) net::async_write(stream_, http::make_chunk_last(), sent);
+    else net::async_write(stream_, http::make_chunk(net::buffer(piece_)), sent);
   }
   void refuse(int status, const char* why) {
     keep_ = false;
@@ -249,6 +296,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
   std::optional<http::request_parser<http::string_body>> parser_;
   http::request<http::string_body> given_;
   http::response<http::string_body> answer_;
+  std::shared_ptr<HttpStream> pieces_;
+  std::string piece_;
   std::optional<http::response_serializer<http::string_body>> serializer_;
   std::chrono::steady_clock::time_point begin_, discard_until_;
   bool keep_ = false, is_busy_ = false;

@@ -2,6 +2,7 @@
 // where it has them. Part of the component tandem::serving.
 #pragma once
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,13 @@ struct WebFile {
   std::string path, type, text;
 };
 
+class HttpRoute;
+/// POST requests for this path are answered by code of the program (http_route.hpp).
+struct Route {
+  std::string path;
+  std::shared_ptr<HttpRoute> code;
+};
+
 struct Options {
   std::vector<ModelConfig> models;
   /// The ops that models may use besides those of the core without print: {strings::all_ops()}.
@@ -67,6 +75,7 @@ struct Options {
   /// Files that GET answers with in place of the built-in page (read_web_files). Browsers are told to load nothing from
   /// elsewhere, and no scripts and styles that are not files.
   std::vector<WebFile> web_files = {};
+  std::vector<Route> routes = {};    ///< beside those of the protocols
   bool enable_cors_support = false;  ///< whether pages of other origins may call
   bool ignore_extra_inputs = false;  ///< whether inputs that a signature does not have are passed over, not refused
   /// A line for each token; without a file, everybody is served. A line "admin:TOKEN" is a token that may also change

@@ -1,6 +1,7 @@
 // Rest: the REST interface of a model server: TensorFlow Serving's paths, the Open Inference Protocol, metrics. Part of
 // the component tandem::serving. Not here: sockets, tokens, limits of headers and time.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,8 @@
 #include "tandem/serving/rest_path.hpp"
 
 namespace TANDEM_NS::serving {
+
+class HttpStream;
 
 /// A request, as it has come from a socket. The texts belong to the caller.
 struct HttpRequest {
@@ -28,6 +31,7 @@ struct HttpAnswer {
   int status = 200;
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::string body = {};
+  std::shared_ptr<HttpStream> stream = {};  ///< the body in its place, piece by piece (http_route.hpp)
 };
 
 struct RestOptions {

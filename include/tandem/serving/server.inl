@@ -8,9 +8,11 @@
 
 #include "tandem/serving/certificates.hpp"
 #include "tandem/serving/guard.hpp"
+#include "tandem/serving/http_route.hpp"
 #include "tandem/serving/http_server.hpp"
 #include "tandem/serving/page.hpp"
 #include "tandem/serving/rest.hpp"
+#include "tandem/serving/rest_json.hpp"
 #include "tandem/serving/server.hpp"
 #include "tandem/serving/web_files.hpp"
 
@@ -25,19 +27,26 @@ class Door final : public HttpHandler {
       : guard_(guard),
         engine_(engine),
         web_files_(options.web_files),
+        routes_(options.routes),
         rest_(engine, {.cors = options.enable_cors_support,
                        .timeout = options.rest_api_timeout_seconds,
                        .most_request_bytes = options.max_request_bytes,
                        .ignore_extra_inputs = options.ignore_extra_inputs}) {
     check_web_files(web_files_);
+    for (const Route& route : routes_)
+      if (!route.path.starts_with('/') || !route.code)
+        errors::raise<errors::InvalidArgumentError>(
+            "serving", "the route '" + route.path + "' has no code, or does not begin with /");
   }
   HttpAnswer handle(const HttpRequest& request) override {
     // Who watches whether the server runs needs no token.
     const bool is_health = request.target.starts_with("/v2/health/");
     if (!is_health && request.method != "OPTIONS" && !guard_.lets_in(request.header("authorization")))
       return not_let_in();
+    const std::string_view path = request.target.substr(0, request.target.find('?'));
+    for (const Route& route : routes_)
+      if (route.path == path && request.method == "POST") return answer_by(*route.code, request);
     if (request.method == "GET") {
-      const std::string_view path = request.target.substr(0, request.target.find('?'));
       for (const WebFile& file : web_files_)
         if (file.path == path) return page_answer(file.type, file.text);
       if (const PageFile* const file = web_files_.empty() ? page_file(path) : nullptr)
@@ -54,6 +63,14 @@ class Door final : public HttpHandler {
   }
 
  private:
+  static HttpAnswer answer_by(HttpRoute& code, const HttpRequest& request) {
+    try {
+      return code.answer(request);
+    } catch (...) {
+      const Status s = status_of(std::current_exception());
+      return {s.http, {{"Content-Type", "application/json"}}, error_json(s.text)};
+    }
+  }
   HttpAnswer not_let_in() {
     engine_.count_rejected("auth");
     return {401,
@@ -72,6 +89,7 @@ class Door final : public HttpHandler {
   const Guard& guard_;
   Engine& engine_;
   const std::vector<WebFile> web_files_;
+  const std::vector<Route> routes_;
   Rest rest_;
 };
 
