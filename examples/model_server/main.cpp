@@ -33,7 +33,7 @@ constexpr serving::MakeListener grpc_listener = nullptr;
 
 struct Settings {
   serving::ModelConfig model{.name = "default", .base_path = ""};
-  std::string config_file, batching_file, web_root, swap = "availability", passed_over;
+  std::string config_file, batching_file, web_root, log = "text", swap = "availability", passed_over;
   int timeout_ms = 30000, grpc_port = 8500;
   i64 load_retry_micros = 10'000'000;
 };
@@ -111,6 +111,9 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--swap", f.swap, "availability: a new version is loaded before the old one goes; resource: after it")
       ->check(CLI::IsMember({"availability", "resource"}))
       ->capture_default_str();
+  app.add_option("--log", f.log, "json: a line of JSON on stdout for each request, and for what happens to versions")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
   app.add_option("--threads", o.threads, "calls or batches that run at once; 0: one a core")->capture_default_str();
 }
 
@@ -122,6 +125,16 @@ constexpr const char* passed_over[] = {"--num_unload_threads",
                                        "--tensorflow_intra_op_parallelism",
                                        "--tensorflow_inter_op_parallelism"};
 
+// On stdout, in the form of the log.
+void say(const serving::Options& o, const std::string& text) {
+  if (o.log) {
+    serving::LogEntry e;
+    e.event = "listening", e.text = text;
+    return o.log->write(e);
+  }
+  fmt::print("model_server: {}\n", text);
+  std::fflush(stdout);
+}
 void serve(const Settings& f, serving::Options o) {
   serving::ShutdownSignals signals;
   std::string config = config_of(f);
@@ -134,10 +147,10 @@ void serve(const Settings& f, serving::Options o) {
   o.load_retry_interval_seconds = static_cast<double>(f.load_retry_micros) * 1e-6;
   o.swap = f.swap == "resource" ? serving::Options::resource : serving::Options::availability;
   o.port = std::max(f.grpc_port, 0);
+  if (f.log == "json") o.log = std::make_shared<serving::JsonLog>(stdout);
   serving::Server server(o, f.grpc_port == 0 ? nullptr : grpc_listener);
-  fmt::print("model_server: {}://{}:{}\n", o.ssl_config_file.empty() ? "http" : "https", o.bind, server.rest_port());
-  if (server.port()) fmt::print("model_server: gRPC on {}:{}\n", o.bind, server.port());
-  std::fflush(stdout);
+  say(o, fmt::format("{}://{}:{}", o.ssl_config_file.empty() ? "http" : "https", o.bind, server.rest_port()));
+  if (server.port()) say(o, fmt::format("gRPC on {}:{}", o.bind, server.port()));
   while (signals.wait() == SIGHUP) reload(f, server, config);
   server.stop();
 }

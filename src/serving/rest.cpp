@@ -3,3 +3,4 @@
 #include "tandem/serving/rest_json.inl"
 #include "tandem/serving/rest_path.inl"
 #include "tandem/serving/status.inl"
+#include "tandem/serving/log.inl"

@@ -90,4 +90,20 @@ PY
 }
 gives 'version' second
 stop
+
+# A log for machines: every line of stdout is JSON.
+"$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 --port 0 --log json --drain_seconds 0 \
+  >"$folder/log" 2>"$folder/errors" &
+server=$!
+for _ in $(seq 100); do
+  grep -q '"loaded"' "$folder/log" && grep -q '"listening"' "$folder/log" && break
+  sleep 0.1
+done
+address=$(sed -n 's/.*"text":"\(http:[^"]*\)".*/\1/p' "$folder/log")
+gives '^200 .*2.5' ask /v1/models/half:predict '{"instances": [1.0]}'
+stop
+gives '^request half 1 predict OK$' python3 -c 'import json, sys
+for line in open(sys.argv[1]):
+    entry = json.loads(line)
+    print(entry["event"], entry.get("model"), entry.get("version"), entry.get("method"), entry["code"])' "$folder/log"
 exit $failures

@@ -2,10 +2,12 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <thread>
 
 #include "tandem/serving/batch_queue.hpp"
 #include "tandem/serving/engine.hpp"
+#include "tandem/serving/log.hpp"
 #include "tandem/serving/manager.hpp"
 #include "tandem/serving/metrics.hpp"
 #include "tandem/serving/run_slots.hpp"
@@ -125,6 +127,8 @@ struct Engine::Parts {
         manager(options, metrics) {}
 
   Response run(const Request& request, const impl::Servable& servable);
+  // A request has an answer: for the metrics and the log.
+  void answered(const Request& request, const impl::Lease& servable, int code, double seconds);
 
   const Options options;
   impl::Metrics metrics;
@@ -205,6 +209,19 @@ TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable
   return response;
 }
 
+TANDEM_INLINE void Engine::Parts::answered(const Request& r, const impl::Lease& servable, int code, double seconds) {
+  const i64 version = servable ? servable->version : 0;
+  metrics.answered(r, version, servable != nullptr, code, seconds);
+  if (!options.log) return;
+  LogEntry e;
+  if (code) e.level = "warning";
+  e.model = servable ? r.model.name : "other", e.version = version;
+  if (servable && servable->loaded.signatures().contains(r.model.signature)) e.signature = r.model.signature;
+  e.protocol = r.protocol, e.code = code, e.seconds = seconds;
+  e.method = r.method ? std::strrchr(r.method, '/') + 1 : "predict";
+  options.log->write(e);
+}
+
 TANDEM_INLINE Response Engine::predict(const Request& request) {
   Parts& p = *parts_;
   const auto begin = std::chrono::steady_clock::now();
@@ -222,14 +239,13 @@ TANDEM_INLINE Response Engine::predict(const Request& request) {
     servable = p.manager.acquire(request.model);
     const CallScope until_grace_ends({.cancel = p.grace_is_over});
     Response r = p.run(request, *servable);
-    p.metrics.answered(request, r.version, true, 0, impl::seconds_since(begin));
+    p.answered(request, servable, 0, impl::seconds_since(begin));
     return r;
   } catch (...) {
     const int code = impl::current_code();
     if (code == static_cast<int>(errors::Code::cancelled)) p.metrics.rejected("cancelled");
     if (code == static_cast<int>(errors::Code::deadline_exceeded)) p.metrics.rejected("deadline");
-    p.metrics.answered(request, servable ? servable->version : 0, servable != nullptr, code,
-                       impl::seconds_since(begin));
+    p.answered(request, servable, code, impl::seconds_since(begin));
     throw;
   }
 }
@@ -283,13 +299,26 @@ TANDEM_INLINE void Engine::settle(const CallOptions& call) {
   const CallScope until_grace_ends({.cancel = parts_->grace_is_over});
   parts_->manager.settle(call);
 }
-TANDEM_INLINE void Engine::stop_being_ready() { parts_->is_stopping = true; }
+TANDEM_INLINE void Engine::stop_being_ready() {
+  if (parts_->is_stopping.exchange(true) || !parts_->options.log) return;
+  LogEntry e;
+  e.event = "shutdown";
+  parts_->options.log->write(e);
+}
 TANDEM_INLINE void Engine::drain(double seconds) {
   parts_->is_stopping = parts_->is_drained = true;
   const Deadline grace = Deadline::after(seconds);
   while (parts_->in_flight > 0 && !grace.has_passed()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   parts_->grace_is_over.cancel();
 }
-TANDEM_INLINE void Engine::count_rejected(const char* reason) { parts_->metrics.rejected(reason); }
+TANDEM_INLINE void Engine::count_rejected(const char* reason) {
+  parts_->metrics.rejected(reason);
+  if (!parts_->options.log) return;
+  LogEntry e;
+  e.level = "warning", e.event = "refused", e.method = reason;
+  constexpr int unauthenticated = 16;
+  e.code = std::string_view(reason) == "auth" ? unauthenticated : static_cast<int>(errors::Code::resource_exhausted);
+  parts_->options.log->write(e);
+}
 
 }  // namespace TANDEM_NS::serving

@@ -13,6 +13,7 @@
 
 #include "tandem/base/warning.hpp"
 #include "tandem/serving/load_version.hpp"
+#include "tandem/serving/log.hpp"
 #include "tandem/serving/manager.hpp"
 #include "tandem/serving/metrics.hpp"
 #include "tandem/serving/model_versions.hpp"
@@ -32,6 +33,7 @@ struct Manager::Shared {
   bool load_next(std::unique_lock<std::mutex>& lock);
   void load(std::unique_lock<std::mutex>& lock, const std::string& name, i64 version);
   void retire(Model& model);
+  void tell(const char* event, const VersionPlace& place, const Status& status, double seconds) const;
   i64 reserved() const;
   Version* find(const VersionPlace& place);
   bool has_work() const;
@@ -86,6 +88,7 @@ TANDEM_INLINE void Manager::Shared::retire(Model& model) {
   for (auto& [number, v] : model.versions)
     if (v.status.state == State::unloading && v.unloading.expired()) {
       v.status.state = State::end, v.status.bytes = 0, v.reserved = 0;
+      tell("unloaded", {model.config.name, number, v.id, {}, 0}, {}, 0);
       look_now = true;  // it may be wanted again
     }
 }
@@ -100,6 +103,14 @@ TANDEM_INLINE Version* Manager::Shared::find(const VersionPlace& place) {
   if (model == models.end()) return nullptr;
   const auto v = model->second.versions.find(place.version);
   return v == model->second.versions.end() || v->second.id != place.id ? nullptr : &v->second;
+}
+TANDEM_INLINE void Manager::Shared::tell(const char* event, const VersionPlace& place, const Status& status,
+                                         double seconds) const {
+  if (!options.log) return;
+  LogEntry e;
+  e.level = status.grpc ? "warning" : "info", e.event = event, e.model = place.model, e.version = place.version;
+  e.code = status.grpc, e.seconds = seconds, e.text = status.text;
+  options.log->write(e);
 }
 // A version's part of Options::memory_limit.
 class Manager::Shared::Budget final : public MemoryBudget {
@@ -189,12 +200,13 @@ TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, con
     v->status.error.clear(), v->status.code = 0, v->failures = 0;
     v->servable = std::move(servable);
     metrics.loaded(name, seconds);
-    return;
+    return tell("loaded", place, {}, seconds);
   }
   ++v->failures;
   v->status.state = v->failures > options.max_num_load_retries ? State::end : State::start;
   v->status.error = status.text, v->status.code = status.grpc, v->reserved = 0;
   v->next_try = Clock::now() + std::chrono::microseconds(static_cast<i64>(options.load_retry_interval_seconds * 1e6));
+  tell("load_failed", place, status, seconds);
   detail::warn(
       ("serving: version " + std::to_string(number) + " of " + name + " cannot be loaded: " + status.text).c_str());
 }

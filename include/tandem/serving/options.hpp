@@ -43,6 +43,7 @@ struct WebFile {
 };
 
 class HttpRoute;
+class LogSink;
 /// POST requests for this path are answered by code of the program (http_route.hpp).
 struct Route {
   std::string path;
@@ -89,6 +90,8 @@ struct Options {
   i64 max_queue_rows = 4096;           ///< of a model, those that wait and those that run
   i64 max_queue_bytes = 256 << 20;     ///< likewise
   int max_connections = 1024;
+  /// Who is told of requests and of versions that are loaded (log.hpp); null: nobody.
+  std::shared_ptr<LogSink> log = {};
   double drain_seconds = 5;   ///< after stop(): how long requests are still taken, while is_ready() says no
   double grace_seconds = 30;  ///< and then: how long those that run may take
 };

@@ -1,0 +1,47 @@
+// LogSink: who is told what a model server does. Part of the component tandem::serving.
+#pragma once
+#include <cstdio>
+#include <string>
+
+#include "tandem/config.hpp"
+
+namespace TANDEM_NS::serving {
+
+/// Something that a server has done. Nothing of what clients send is in it but names of what there is.
+struct LogEntry {
+  const char* level = "info";     ///< "info", "warning"
+  const char* event = "request";  ///< "request", "refused", "loaded", "load_failed", "unloaded", "shutdown"
+  std::string model = {};         ///< "other" for one that is not served
+  i64 version = 0;                ///< 0: none
+  std::string signature = {};
+  const char* protocol = "";  ///< of a request: "rest", "grpc"
+  const char* method = "";    ///< of a request: "predict", "classify", "regress"; of what is refused: why
+  int code = 0;               ///< gRPC's status code
+  double seconds = 0;         ///< how long it took
+  std::string text = {};      ///< of an event that is not a request: what else is to say
+};
+
+/// Gets the entries of all threads.
+class TANDEM_API LogSink {
+ public:
+  virtual ~LogSink() = default;
+  /// Called by several threads at once, and while a client waits.
+  virtual void write(const LogEntry& entry) noexcept = 0;
+};
+
+/// Writes each entry as a line of JSON:
+/// {"time":"2026-11-27T03:14:15.926Z","level":"info","event":"request","protocol":"grpc","model":"half","version":3,
+///  "signature":"serving_default","method":"predict","code":"OK","latency_ms":0.214}. Empty fields are left out. A line
+/// that cannot be written is lost.
+class TANDEM_API JsonLog final : public LogSink {
+ public:
+  explicit JsonLog(std::FILE* to) : to_(to) {}
+  void write(const LogEntry& entry) noexcept override;
+
+ private:
+  std::FILE* const to_;
+};
+/// The line, without its end; of a time in milliseconds since 1970.
+TANDEM_API std::string json_line(const LogEntry& entry, i64 milliseconds);
+
+}  // namespace TANDEM_NS::serving

@@ -1,0 +1,84 @@
+// The log: a line of JSON for each request and for what happens to versions, without what clients send.
+#include <mutex>
+
+#include "tests/serving/models.hpp"
+
+namespace log_test {
+
+using namespace tandem;
+using testing::ask;
+using testing::request_for;
+
+struct Kept final : serving::LogSink {
+  void write(const serving::LogEntry& e) noexcept override {
+    const std::lock_guard lock(mutex);
+    text += serving::json_line(e, 1795749255926) + "\n";
+  }
+  std::string all() {
+    const std::lock_guard lock(mutex);
+    return text;
+  }
+  std::mutex mutex;
+  std::string text;
+};
+
+TEST_CASE("log: lines of JSON") {
+  serving::LogEntry e;
+  e.protocol = "grpc", e.model = "a\"b\n", e.version = 3, e.signature = "s", e.method = "predict";
+  e.code = 3, e.seconds = 0.0012345, e.text = "caf\xe9";
+  const std::string line =
+      R"x({"time":"2026-11-27T03:14:15.926Z","level":"info","event":"request","protocol":"grpc","model":"a\"b\n",)x"
+      R"x("version":3,"signature":"s","method":"predict","code":"INVALID_ARGUMENT","latency_ms":1.234,)x"
+      "\"text\":\"caf\xef\xbf\xbd\"}";
+  CHECK(serving::json_line(e, 1795749255926) == line);
+  e = {};
+  e.event = "shutdown";
+  CHECK(serving::json_line(e, 0) ==
+        R"({"time":"1970-01-01T00:00:00.000Z","level":"info","event":"shutdown","code":"OK","latency_ms":0.000})");
+}
+
+TEST_CASE("log: requests, versions and the end, without what clients send") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  const auto log = std::make_shared<Kept>();
+  serving::Options options = testing::options_for(folder.path);
+  options.log = log;
+  {
+    serving::Engine engine(options);
+    engine.settle();
+    ask(engine, "half", {987654});
+    CHECK_THROWS_AS(ask(engine, "secret-name", {1}), errors::NotFoundError);
+    serving::Request wrong = request_for("half", {1});
+    wrong.inputs.emplace("secret-input", constant(1.f));
+    CHECK_THROWS_AS(engine.predict(wrong), errors::InvalidArgumentError);
+    wrong = request_for("half", {1});
+    wrong.model.signature = "secret-signature";
+    wrong.method = saved_model::classify_method;
+    CHECK_THROWS_AS(engine.predict(wrong), errors::InvalidArgumentError);
+    engine.count_rejected("auth");
+    testing::save_half(folder / "half/2");
+    std::filesystem::resize_file(folder / "half/2/model.json", 20);
+    engine.settle();
+    std::filesystem::remove_all(folder / "half/2");
+    testing::save_half(folder / "half/3");
+    engine.settle();
+    engine.settle();
+    engine.stop_being_ready();
+    engine.stop_being_ready();
+  }
+  const std::string all = log->all();
+  const auto has = [&](const std::string& text) { CHECK_THAT(all, ContainsSubstring(text)); };
+  has(R"("event":"loaded","model":"half","version":1,"code":"OK","latency_ms":)");
+  has(R"("level":"info","event":"request","protocol":"rest","model":"half","version":1,"signature":"serving_default","method":"predict","code":"OK")");
+  has(R"("level":"warning","event":"request","protocol":"rest","model":"other","method":"predict","code":"NOT_FOUND")");
+  has(R"("version":1,"method":"classify","code":"INVALID_ARGUMENT")");
+  has(R"("event":"refused","method":"auth","code":"UNAUTHENTICATED")");
+  has(R"("level":"warning","event":"load_failed","model":"half","version":2,"code":"DATA_LOSS")");
+  has(R"("event":"unloaded","model":"half","version":1,)");
+  CHECK_THAT(all, !ContainsSubstring("secret") && !ContainsSubstring("987654"));
+  const std::size_t end = all.find("shutdown");
+  CHECK(end != all.npos);
+  CHECK(all.find("shutdown", end + 1) == all.npos);
+}
+
+}  // namespace log_test
