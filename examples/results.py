@@ -115,6 +115,7 @@ ROWS = [
     Row("model_server", "serves such models over REST and gRPC", None, "-"),
     Row("digits_web", "a page where one draws a digit and sees which one a network takes it for", None, "a drawn 7 is a 7, in a test with Chromium"),
     Row("serve_char_rnn", "writes text for clients with a model of `char_rnn`, and sends it while it is written", None, "-"),
+    Row("serving_client half 1 2 5", "asks a model server by plain sockets; `serving_client.py` beside it does so in Python", None, "[2.5, 3, 4.5]"),
     Row("tandem_run -n 4 -- PROGRAM", "starts the processes of a distributed training, watches and restarts them", None, "-"),
     Row("saved_model show DIR", "shows, runs, checks and compares such models", None, "-"),
 ]

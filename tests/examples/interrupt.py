@@ -13,7 +13,7 @@ EPOCHS = ["--epochs", "1000000"]
 SMALL = ["--data", "corpus.txt", "--hidden", "16", "--batch", "8", "--window", "20"]
 # The arguments with which a program works for hours, where they are not `--steps 1000000000`; several: in several ways.
 ARGUMENTS = {
-    "run_graph": [], "model_server": [], "tandem_run": [], "saved_model": [], "half_plus_two": [], "serve_char_rnn": [],  # end at once
+    "run_graph": [], "model_server": [], "tandem_run": [], "saved_model": [], "half_plus_two": [], "serve_char_rnn": [], "serving_client": [],  # end at once
     "autoencoder": [EPOCHS],
     "mnist_mlp": [EPOCHS],
     "hparam_search": [["--trials", "6561"]],

@@ -1,0 +1,100 @@
+// serving_client: asks a model server over REST, by plain sockets: what a client needs of a program without libraries.
+//   serving_client half 1 2 5                          prints {"predictions": [2.5, 3.0, 4.5]}
+//   serving_client digits '[[0, 0.5, ...], ...]'       an instance of any shape, as JSON
+#include <fmt/core.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "examples/support/program.hpp"
+
+namespace {
+
+struct Options {
+  std::string host = "127.0.0.1", port = "8501", model, signature = "serving_default", token;
+  std::vector<std::string> instances;
+  int timeout = 30;
+};
+
+class Connection {
+ public:
+  /// throws  std::runtime_error if nobody listens there
+  Connection(const std::string& host, const std::string& port, int seconds) {
+    addrinfo wanted{}, *found = nullptr;
+    wanted.ai_socktype = SOCK_STREAM;
+    if (const int error = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &found))
+      throw std::runtime_error(fmt::format("{}:{}: {}", host, port, ::gai_strerror(error)));
+    for (const addrinfo* at = found; at && socket_ < 0; at = at->ai_next) {
+      socket_ = ::socket(at->ai_family, at->ai_socktype, at->ai_protocol);
+      const timeval limit{seconds, 0};
+      if (socket_ >= 0) ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+      if (socket_ >= 0 && ::connect(socket_, at->ai_addr, at->ai_addrlen) != 0) ::close(socket_), socket_ = -1;
+    }
+    ::freeaddrinfo(found);
+    if (socket_ < 0) throw std::runtime_error(fmt::format("{}:{} does not answer", host, port));
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() { ::close(socket_); }
+
+  void send(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t n = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+      if (n <= 0) throw std::runtime_error("the server has closed the connection");
+      text.remove_prefix(static_cast<std::size_t>(n));
+    }
+  }
+  /// All that comes until the server closes the connection.
+  std::string receive() const {
+    std::string all;
+    char some[16384];
+    for (ssize_t n; (n = ::recv(socket_, some, sizeof some, 0)) != 0;) {
+      if (n < 0) throw std::runtime_error("the answer takes too long");
+      all.append(some, static_cast<std::size_t>(n));
+    }
+    return all;
+  }
+
+ private:
+  int socket_ = -1;
+};
+
+int ask(const Options& o) {
+  const std::string body =
+      fmt::format(R"({{"signature_name": "{}", "instances": [{}]}})", o.signature, fmt::join(o.instances, ", "));
+  const std::string token = o.token.empty() ? "" : fmt::format("Authorization: Bearer {}\r\n", o.token);
+  const Connection server(o.host, o.port, o.timeout);
+  server.send(fmt::format(
+      "POST /v1/models/{}:predict HTTP/1.1\r\nHost: {}:{}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n"
+      "X-Request-Timeout-Ms: {}\r\n{}Connection: close\r\n\r\n",
+      o.model, o.host, o.port, body.size(), 1000 * o.timeout, token));
+  server.send(body);
+  const std::string answer = server.receive();
+  const std::size_t head = answer.find("\r\n\r\n");
+  int status = 0;
+  if (!answer.starts_with("HTTP/1.1 ") || head == answer.npos ||
+      std::from_chars(answer.data() + 9, answer.data() + answer.size(), status).ec != std::errc())
+    throw std::runtime_error("the answer is not HTTP");
+  fmt::print(status == 200 ? stdout : stderr, "{}\n", answer.substr(head + 4));
+  return status == 200 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options o;
+  CLI::App app("serving_client: asks a model server");
+  app.add_option("MODEL", o.model, "the model; with a version: half/versions/3")->required();
+  app.add_option("INSTANCES", o.instances, "each a row of the input, as JSON")->required();
+  app.add_option("--host", o.host, "the server's")->capture_default_str();
+  app.add_option("--port", o.port, "of REST")->capture_default_str();
+  app.add_option("--signature", o.signature, "of the model")->capture_default_str();
+  app.add_option("--token", o.token, "what the server wants of its clients");
+  app.add_option("--timeout", o.timeout, "seconds")->check(arguments::whole_number(1))->capture_default_str();
+  return program::run("serving_client", app, argc, argv, [&] { return ask(o); });
+}
