@@ -100,6 +100,21 @@ foreach(name ${example_names})
   endif()
 endforeach()
 
+# The programs for servers and for distributed training: cmake --install BUILD --component tools.
+if(TANDEM_INSTALL)
+  foreach(tool model_server saved_model tandem_run)
+    if(TARGET ${tool})
+      string(REGEX REPLACE "^tandem_" "" plain ${tool})
+      install(PROGRAMS "$<TARGET_FILE:${tool}>" DESTINATION "${CMAKE_INSTALL_BINDIR}" RENAME tandem_${plain} COMPONENT tools
+        EXCLUDE_FROM_ALL OPTIONAL)
+    endif()
+  endforeach()
+  if(TARGET model_server)
+    install(FILES "${PROJECT_SOURCE_DIR}/packaging/systemd/tandem_model_server.service" DESTINATION lib/systemd/system
+      COMPONENT tools EXCLUDE_FROM_ALL)
+  endif()
+endif()
+
 # Versions that come and go while clients ask.
 if(TARGET model_server AND TARGET readers_serving_models AND Python3_Interpreter_FOUND)
   add_test(NAME serving_load COMMAND ${Python3_EXECUTABLE} "${PROJECT_SOURCE_DIR}/tests/serving/load.py"
