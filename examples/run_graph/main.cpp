@@ -1,5 +1,6 @@
 // Runs a graph that another program saved; this program contains none of the traced code.
 //   run_graph FILE             prints the graph
+//   run_graph --replay FILE    shows again the error of a call that tandem::io::call_or_save has kept
 //   run_graph FILE 1,2,3 ...   runs it; one list of numbers per argument, in row-major order
 #include <fmt/core.h>
 #include <cctype>
@@ -34,6 +35,15 @@ bool is_option(const std::string& text) {
   const bool is_infinite = text.starts_with("-inf") || text.starts_with("-nan");
   return text.starts_with("-") && !is_number && !is_infinite && text != "-h" && text != "--help" && text != "--";
 }
+// Shows a failure again. Returns 0 if the error is the same.
+int replay(const std::string& file) {
+  const tandem::io::Failure failure = tandem::io::load_failure(file, {.ops = tandem::all_ops()});
+  fmt::print("recorded by {}, kernels {}:\n  {}\n", failure.producer, failure.kernels, failure.error);
+  if (!failure.has_values) fmt::print("its values were left out; they are zeros here\n");
+  const std::string error = tandem::io::replay_failure(failure);
+  fmt::print("here, kernels {}:\n  {}\n", tandem::config::cpu_features().kernels, error.empty() ? "no error" : error);
+  return error == failure.error ? 0 : 1;
+}
 int run(const std::string& file, const std::vector<std::string>& texts) {
   const tandem::Ref<tandem::Graph> graph = tandem::io::load_graph(file, {.ops = tandem::all_ops()});
   if (texts.empty() && !graph->arguments.empty()) {
@@ -55,14 +65,19 @@ int run(const std::string& file, const std::vector<std::string>& texts) {
 
 int main(int argc, char** argv) {
   std::string file;
+  bool is_failure = false;
   CLI::App app(
       "run_graph FILE [NUMBERS ...]: runs a graph that another program saved, or prints it if there are no NUMBERS.\n"
       "They are a list for each argument, such as 1,2.5,-3, in row-major order.");
   app.add_option("FILE", file, "the graph, as tandem::io::save_graph wrote it")->required();
+  app.add_flag("--replay", is_failure, "FILE has a call that has failed: it is made again");
   app.prefix_command();                     // all behind FILE are numbers, some of which begin with -
   app.preparse_callback([&](std::size_t) {  // CLI11 would take what follows an unknown option for FILE
     for (int i = 1; i < argc; ++i)
-      if (is_option(argv[i])) throw CLI::ExtrasError({argv[i]});
+      if (is_option(argv[i]) && argv[i] != std::string_view("--replay")) throw CLI::ExtrasError({argv[i]});
   });
-  return program::run("run_graph", app, argc, argv, [&] { return run(file, app.remaining()); });
+  return program::run("run_graph", app, argc, argv, [&] {
+    if (is_failure && !app.remaining().empty()) throw std::invalid_argument("--replay takes no NUMBERS");
+    return is_failure ? replay(file) : run(file, app.remaining());
+  });
 }

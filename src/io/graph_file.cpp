@@ -1,1 +1,2 @@
+#include "tandem/io/failure_file.inl"
 #include "tandem/io/graph_file.inl"

@@ -42,5 +42,18 @@ status 2 "$program" --nonsense
 status 2 "$program" --steps x
 status 2 "$program" "$golden" --steps 1,2
 
+# A call that has failed elsewhere.
+failure=$(dirname "$0")/../io/golden/failure_1.graph
+hidden=$(dirname "$0")/../io/golden/failure_1_redacted.graph
+status 0 "$program" --replay "$failure"
+gives 'recorded by tandem [0-9.]*, kernels ' "$program" --replay "$failure"
+[ "$(grep -c '^  gather: ' "$folder/out")" = 2 ] || { failures=$((failures + 1)); echo 'FAILED: the error twice'; cat "$folder/out"; }
+status 1 "$program" --replay "$hidden"
+gives 'its values were left out' "$program" --replay "$hidden"
+gives '^  no error' "$program" --replay "$hidden"
+gives 'is not a failure file' "$program" --replay "$golden"
+gives '--replay takes no NUMBERS' "$program" --replay "$failure" 1,2
+gives 'truncated' sh -c 'head -c 300 "$1" >"$2" && "$3" --replay "$2"' - "$failure" "$folder/torn" "$program"
+
 [ $failures -eq 0 ] && echo ok
 exit $((failures > 0))
