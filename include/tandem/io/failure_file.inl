@@ -126,7 +126,7 @@ TANDEM_INLINE std::vector<Tensor> call_or_save(ConcreteFunction& function, const
 }
 
 TANDEM_INLINE Failure load_failure(const std::string& path, const LoadOptions& options) {
-  const NamedGraph file = parse_named_graph(detail::read_regular_file("load_failure", path), {});
+  const NamedGraph file = parse_named_graph(detail::read_regular_file("load_failure", path), options);
   std::map<std::string, std::string> parts;
   const std::vector<int> producers = file.graph->producers();
   for (std::size_t i = 0; i < file.outputs.size(); ++i) {
