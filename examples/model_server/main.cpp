@@ -111,6 +111,8 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--swap", f.swap, "availability: a new version is loaded before the old one goes; resource: after it")
       ->check(CLI::IsMember({"availability", "resource"}))
       ->capture_default_str();
+  app.add_option("--failure_folder", o.failure_folder, "gets a file of each request that raises: run_graph --replay");
+  app.add_flag("--failure_values", o.failure_values, "with what clients have sent, and with the model's values");
   app.add_option("--log", f.log, "json: a line of JSON on stdout for each request, and for what happens to versions")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

@@ -1,6 +1,9 @@
 // The log: a line of JSON for each request and for what happens to versions, without what clients send.
+#include <filesystem>
 #include <mutex>
 
+#include "tandem/io/failure_file.hpp"
+#include "tandem/op_table.hpp"
 #include "tests/serving/models.hpp"
 
 namespace log_test {
@@ -79,6 +82,38 @@ TEST_CASE("log: requests, versions and the end, without what clients send") {
   const std::size_t end = all.find("shutdown");
   CHECK(end != all.npos);
   CHECK(all.find("shutdown", end + 1) == all.npos);
+}
+
+TEST_CASE("log: requests that raise in a model leave files, without what clients send unless they are asked for") {
+  const testing::TemporaryFolder folder;
+  const auto f = function([](const Tensor& i) { return gather(constant({1.f, 2.f}), i); });
+  saved_model::save(folder / "half/1",
+                    {{"serving_default", saved_model::predict(f, {{"x", {testing::any_rows, int32}}}, {"y"})}});
+  serving::Options options = testing::options_for(folder.path);
+  options.failure_folder = folder / "failures", options.most_failure_files = 2;
+  std::filesystem::create_directories(options.failure_folder);
+  const auto names = [&] {
+    std::vector<std::string> r;
+    for (const auto& entry : std::filesystem::directory_iterator(options.failure_folder)) r.push_back(entry.path());
+    return r;
+  };
+  for (const bool values : {false, true}) {
+    options.failure_values = values;
+    serving::Engine engine(options);
+    engine.settle();
+    const auto call = [&](const Tensor& x) { engine.predict({.model = {"half"}, .inputs = {{"x", x}}}); };
+    call(constant({1, 0}));
+    CHECK_THROWS_AS(call(constant({1.f})), errors::InvalidArgumentError);  // refused before the model runs
+    CHECK(names().empty());
+    for (int i = 0; i < 4; ++i) CHECK_THROWS_AS(call(constant({0, 77})), errors::OpError);
+    REQUIRE(names().size() == 2);
+    const io::Failure failure = io::load_failure(names()[0], {.ops = all_ops()});
+    CHECK(failure.has_values == values);
+    CHECK_THAT(failure.error, ContainsSubstring("gather: "));
+    CHECK(io::replay_failure(failure) == (values ? failure.error : ""));
+    std::filesystem::remove_all(options.failure_folder);
+    std::filesystem::create_directories(options.failure_folder);
+  }
 }
 
 }  // namespace log_test

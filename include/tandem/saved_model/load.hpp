@@ -8,6 +8,7 @@
 
 #include "tandem/core/cancel.hpp"
 #include "tandem/graph/io/serialize.hpp"
+#include "tandem/io/failure_file.hpp"
 #include "tandem/saved_model/signature.hpp"
 
 namespace TANDEM_NS::saved_model {
@@ -42,6 +43,11 @@ class TANDEM_API Loaded {
   ///            errors::CancelledError as core/cancel.hpp; what kernels raise
   NamedTensors operator()(const std::string& signature, const NamedTensors& inputs,
                           const CallOptions& options = {}) const;
+  /// The same; if the graph raises, a failure file is left (io::call_or_save), but not of signatures that take
+  /// tf.Examples.
+  ///   failure  .ops are those of LoadOptions::ops
+  NamedTensors call_or_save(const std::string& signature, const NamedTensors& inputs,
+                            const io::FailureOptions& failure) const;
   /// The signatures by name, without their graphs.
   const std::map<std::string, Signature>& signatures() const;
   /// The function of a signature, which takes its inputs, or features, in their order; under a tape it is

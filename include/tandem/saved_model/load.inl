@@ -22,7 +22,6 @@ namespace TANDEM_NS::saved_model {
 
 namespace impl {
 
-// The ops of the core that a file may name: none that writes to files.
 TANDEM_INLINE std::vector<const OpDef*> allowed_ops() {
   std::vector<const OpDef*> r;
   for (const OpDef* op : all_ops())

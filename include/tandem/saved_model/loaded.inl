@@ -93,6 +93,19 @@ TANDEM_INLINE NamedTensors Loaded::operator()(const std::string& name, const Nam
   for (std::size_t i = 0; i < s.outputs.size(); ++i) r.emplace(s.outputs[i].name, std::move(out[i]));
   return r;
 }
+TANDEM_INLINE NamedTensors Loaded::call_or_save(const std::string& name, const NamedTensors& inputs,
+                                                const io::FailureOptions& failure) const {
+  const Signature& s = model().signature(name);
+  if (!s.features.empty()) return (*this)(name, inputs);
+  impl::check_inputs(name, s, inputs);
+  io::FailureOptions options = failure;
+  const std::vector<const OpDef*> core = impl::allowed_ops();
+  options.ops = OpLists(core).with(failure.ops);
+  const std::vector<Tensor> out = io::call_or_save(function(name), impl::arguments_of(s, nullptr, inputs), options);
+  NamedTensors r;
+  for (std::size_t i = 0; i < s.outputs.size(); ++i) r.emplace(s.outputs[i].name, out[i]);
+  return r;
+}
 TANDEM_INLINE const std::map<std::string, Signature>& Loaded::signatures() const { return model().signatures; }
 TANDEM_INLINE ConcreteFunction& Loaded::function(const std::string& signature) const {
   (void)model().signature(signature);

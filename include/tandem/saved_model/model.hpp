@@ -11,6 +11,11 @@
 
 namespace TANDEM_NS::saved_model {
 
+namespace impl {
+/// The ops of the core that a file may name: none that writes to files.
+std::vector<const OpDef*> allowed_ops();
+}  // namespace impl
+
 struct Loaded::Model final : Opaque {
   struct Callable {
     Ref<ConcreteFunction> function;

@@ -1,8 +1,11 @@
 // Definitions of serving/engine.hpp.
 #pragma once
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 #include "tandem/serving/batch_queue.hpp"
@@ -127,6 +130,8 @@ struct Engine::Parts {
         manager(options, metrics) {}
 
   Response run(const Request& request, const impl::Servable& servable);
+  // A request has raised: leaves a failure file if it is the model that raises. Must not raise.
+  void keep_failure(const Request& request, const impl::Servable& servable, int code) noexcept;
   // A request has an answer: for the metrics and the log.
   void answered(const Request& request, const impl::Lease& servable, int code, double seconds);
 
@@ -138,6 +143,8 @@ struct Engine::Parts {
   impl::Manager manager;
   std::atomic<bool> is_stopping{false}, is_drained{false};
   std::atomic<i64> in_flight{0};
+  std::mutex failures_mutex;
+  std::atomic<int> failure_files{0};  // changed with the mutex
   CancelToken grace_is_over;
 };
 
@@ -209,6 +216,29 @@ TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable
   return response;
 }
 
+TANDEM_INLINE void Engine::Parts::keep_failure(const Request& r, const impl::Servable& servable, int code) noexcept {
+  constexpr errors::Code others[] = {errors::Code::cancelled, errors::Code::deadline_exceeded, errors::Code::not_found,
+                                     errors::Code::resource_exhausted, errors::Code::unavailable};
+  if (options.failure_folder.empty() || failure_files >= options.most_failure_files) return;
+  if (std::find(std::begin(others), std::end(others), static_cast<errors::Code>(code)) != std::end(others)) return;
+  try {
+    const std::string name = impl::check_request(servable.loaded, r);
+    const CallScope scope(r.call);
+    const std::lock_guard lock(failures_mutex);
+    if (failure_files >= options.most_failure_files) return;
+    std::string file = servable.model + "_" + std::to_string(servable.version) + "_" + std::to_string(failure_files);
+    std::replace(file.begin(), file.end(), '/', '_');
+    const std::string path = options.failure_folder + "/" + file + ".failure";
+    try {
+      servable.loaded.call_or_save(name, r.inputs,
+                                   {.path = path, .ops = options.ops, .with_values = options.failure_values});
+    } catch (...) {
+      failure_files += ::access(path.c_str(), F_OK) == 0;
+    }
+  } catch (const std::exception&) {
+    // The error that the client gets, again: of the model, or of a request that does not fit it, which leaves no file.
+  }
+}
 TANDEM_INLINE void Engine::Parts::answered(const Request& r, const impl::Lease& servable, int code, double seconds) {
   const i64 version = servable ? servable->version : 0;
   metrics.answered(r, version, servable != nullptr, code, seconds);
@@ -246,6 +276,7 @@ TANDEM_INLINE Response Engine::predict(const Request& request) {
     if (code == static_cast<int>(errors::Code::cancelled)) p.metrics.rejected("cancelled");
     if (code == static_cast<int>(errors::Code::deadline_exceeded)) p.metrics.rejected("deadline");
     p.answered(request, servable, code, impl::seconds_since(begin));
+    if (servable) p.keep_failure(request, *servable, code);
     throw;
   }
 }

@@ -92,6 +92,12 @@ struct Options {
   int max_connections = 1024;
   /// Who is told of requests and of versions that are loaded (log.hpp); null: nobody.
   std::shared_ptr<LogSink> log = {};
+  /// A folder that gets a failure file (io/failure_file.hpp) of each request that raises in a model, for which the
+  /// model is called once more; the first .most_failure_files of a server. Without .failure_values they have none of
+  /// what clients have sent and of the model's values.
+  std::string failure_folder = {};
+  int most_failure_files = 20;
+  bool failure_values = false;
   double drain_seconds = 5;   ///< after stop(): how long requests are still taken, while is_ready() says no
   double grace_seconds = 30;  ///< and then: how long those that run may take
 };
