@@ -36,7 +36,8 @@ constexpr const char* svg = R"svg(<svg xmlns="http://www.w3.org/2000/svg" viewBo
 </svg>
 )svg";
 
-constexpr const char* css = R"css(:root { color-scheme: light dark; font-family: system-ui, sans-serif; line-height: 1.4; }
+constexpr const char* css =
+    R"css(:root { color-scheme: light dark; font-family: system-ui, sans-serif; line-height: 1.4; }
 body { max-width: 42rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.4rem; margin: 0 0 .8rem; }
 main { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: 1.5rem; }

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "tandem/config.hpp"
+#include "tandem/base/dtype.hpp"
 
 namespace TANDEM_NS::serving {
 
