@@ -14,6 +14,8 @@
 
 #include "tandem/data/dataset/batch.hpp"
 #include "tandem/data/dataset/cache.hpp"
+#include "tandem/data/dataset/choose.hpp"
+#include "tandem/data/dataset/interleave.hpp"
 #include "tandem/data/dataset/iterator.hpp"
 #include "tandem/data/dataset/map.hpp"
 #include "tandem/data/dataset/order.hpp"
@@ -64,8 +66,8 @@ TANDEM_API void check_shard(i64 num_shards, i64 index);
 /// shuffle() is then a permutation of all of them that takes no memory, and iterations begin at any element at no
 /// cost. Transformations that do not look at elements keep it so, and so do map, batch, padded_batch, cache and
 /// prefetch. All others are *streams*: an iteration that begins in the middle passes over what lies before, without
-/// calling the functions of map behind the source. Files are read from the last of
-/// their seek_points() before that place.
+/// calling the functions of map behind the source. Files are read from the last of their seek_points() before that
+/// place; filter, take_while, scan, flat_map, interleave, unbatch and ignore_errors go on at theirs.
 ///
 /// Everything random is a function of the seeds, the epoch and the number of the element: epoch(3) has the same
 /// elements in each process, with any number of threads. So a position (epoch, index) is all that a checkpoint has to
@@ -134,12 +136,15 @@ class Dataset {
   /// What the iterations so far have counted, a line for each stage: elements, the time of its function, how many of
   /// its threads were busy, how long the consumer has waited, the bytes in its buffer.
   std::string report() const { return detail::report(*stage_); }
-  /// Where in their files the records lie that iterations have read, one in 64 or fewer, as a text for a checkpoint: at
-  /// most some 20 KB, and 30 bytes a file, for each source. "" if nothing reads files. In another process
-  /// set_seek_points() of the same pipeline takes it: an iteration that begins in the middle then seeks, and does not
-  /// read the records before.
+  /// Where iterations have been, as a text for a checkpoint. Of sources that read files: where the records lie, one in
+  /// 64 or fewer; at most some 20 KB, and 30 bytes a file. Of filter, take_while, scan, flat_map, interleave, unbatch
+  /// and ignore_errors: how far they were in their inputs, in the epoch that was begun last; some 5 KB each, more with
+  /// the states of a scan (those of up to 4 KB that batch() would accept) and a long cycle of interleave. "" without
+  /// such stages. In another process set_seek_points() of the same pipeline takes it: an iteration that begins in the
+  /// middle then seeks, and does not read the records before, nor call the functions for them.
   std::string seek_points() const { return detail::seek_points(*stage_); }
-  /// Points of files that have changed since, or of another number of files, are not used.
+  /// Points of files that have changed since, or of another number of files, are not used, nor those of stages behind
+  /// them.
   ///   throws  errors::InvalidArgumentError for a text that seek_points() has not made
   void set_seek_points(const std::string& text) const { detail::set_seek_points(*stage_, text); }
   /// Limits the bytes that the buffers of an iteration keep: those of shuffle, of map with threads and of prefetch. The

@@ -3,6 +3,7 @@
 #pragma once
 #include <exception>
 
+#include "tandem/data/dataset/marks.hpp"
 #include "tandem/data/dataset/order.hpp"
 #include "tandem/data/dataset/sources.hpp"
 
@@ -244,34 +245,65 @@ class Unbatch final : public Stage<T> {
   i64 cardinality() const override {
     return input_->cardinality() == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
   }
+  Marks* marks() const override { return &marks_; }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
-    class Run_ final : public Cursor<T> {
-     public:
-      explicit Run_(std::unique_ptr<Cursor<T>> input) : input_(std::move(input)) {}
-      bool next(T& out) override {
-        while (row_ == rows_) {
-          if (!input_->next(batch_)) return false;
-          std::vector<Tensor> tensors;
-          each_tensor(batch_, [&](const Tensor& t) { tensors.push_back(t); });
-          row_ = rows_ = 0;
-          rows_ = common_rows("unbatch", tensors);
-        }
-        out = batch_;
-        each_tensor(out, [&](Tensor& t) { t = t[row_]; });
-        ++row_;
-        return true;
-      }
-
-     private:
-      std::unique_ptr<Cursor<T>> input_;
-      T batch_;
-      i64 row_ = 0, rows_ = 0;
-    };
-    return skipped<T>(std::make_unique<Run_>(input_->open(run, 0)), first);
+    return begun(*this, marks_, run, first,
+                 [&](auto track) { return std::make_unique<Run_>(*this, run, std::move(track)); });
   }
 
  private:
+  // How many batches were read, and how many rows of the last one; 0: all.
+  struct State {
+    i64 read = 0, row = 0;
+    void add_to(std::string& text) const { add_word(text, read), add_word(text, row); }
+    void read_from(PlaceWords& words) { read = words.number(), row = words.number(); }
+  };
+  class Run_ final : public MarkedCursor<T, State> {
+   public:
+    Run_(const Unbatch& stage, const Run& run, std::shared_ptr<Track<State>> track)
+        : MarkedCursor<T, State>(std::move(track), 8), stage_(stage), run_(run) {}
+
+   private:
+    bool read(T& out) override {
+      while (row_ == rows_)
+        if (!read_batch()) return false;
+      out = batch_;
+      each_tensor(out, [&](Tensor& t) { t = t[row_]; });
+      ++row_;
+      return true;
+    }
+    bool read_batch() {
+      ++this->read_;  // also of a batch that raises
+      if (!input_->next(batch_)) {
+        --this->read_;
+        return false;
+      }
+      std::vector<Tensor> tensors;
+      each_tensor(batch_, [&](const Tensor& t) { tensors.push_back(t); });
+      row_ = rows_ = 0;
+      rows_ = common_rows("unbatch", tensors);
+      return true;
+    }
+    State state() const override { return {this->read_, row_ == rows_ ? 0 : row_}; }
+    void move_to(const State& state) override {
+      row_ = rows_ = 0;
+      input_.reset();
+      this->read_ = state.row > 0 ? std::max<i64>(state.read - 1, 0) : state.read;
+      input_ = open_at(*stage_.input_, run_, this->read_);
+      if (state.row == 0) return;
+      if (!read_batch() || state.row > rows_) PlaceWords::fail();  // of another pipeline
+      row_ = state.row;
+    }
+
+    const Unbatch& stage_;
+    const Run run_;
+    std::unique_ptr<Cursor<T>> input_;
+    T batch_;
+    i64 row_ = 0, rows_ = 0;
+  };
+
   StageRef<T> input_;
+  mutable MarksOf<State> marks_;
 };
 
 }  // namespace detail

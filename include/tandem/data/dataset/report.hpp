@@ -26,6 +26,7 @@ struct StageCounts {
   void release(i64 bytes) { kept.fetch_sub(bytes, std::memory_order_relaxed); }
 };
 
+class Marks;
 class SeekPoints;
 class StageInfo;
 
@@ -55,6 +56,8 @@ class TANDEM_API StageInfo {
   const std::vector<Ref>& inputs() const { return inputs_; }
   /// Where its records lie in the files that it reads; null for stages that read none.
   virtual SeekPoints* seek_points() const { return nullptr; }
+  /// Where its runs were in its input; null for stages that calculate this.
+  virtual Marks* marks() const { return nullptr; }
 
  protected:
   void set_workers(const Workers& workers) {

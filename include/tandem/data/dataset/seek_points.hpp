@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tandem/data/dataset/report.hpp"
+#include "tandem/data/dataset/marks.hpp"
 #include "tandem/io/file_version.hpp"
 
 namespace TANDEM_NS::data::detail {
@@ -37,8 +37,11 @@ class TANDEM_API SeekPoints {
 
   /// The points as a text, and back. read() takes those of as many files.
   std::string text() const;
-  ///   throws  errors::InvalidArgumentError for a text that text() has not made
-  void read(const std::string& text);
+  ///   returns  whether it did
+  ///   throws   errors::InvalidArgumentError for a text that text() has not made
+  bool read(std::string_view text);
+  /// A number that changes when a file turns out to have changed. With `look`, those that were opened are looked at.
+  u64 generation(bool look);
 
  private:
   void drop_from(std::size_t file);
@@ -52,7 +55,7 @@ class TANDEM_API SeekPoints {
   u64 generation_ = 0;                             // counts changes of versions
 };
 
-/// The seek points of all sources of a pipeline, a line each.
+/// The seek points of all sources of a pipeline and the marks of its stages, a line each.
 TANDEM_API std::string seek_points(const StageInfo& last);
 TANDEM_API void set_seek_points(const StageInfo& last, const std::string& text);
 

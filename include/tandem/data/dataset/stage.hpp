@@ -65,6 +65,7 @@ struct Key {
     const u64 n = mix(static_cast<u64>(epoch), static_cast<u64>(i));
     return {static_cast<i64>(n >> 1), mix(place, n), true};
   }
+  friend bool operator==(const Key&, const Key&) = default;
 };
 /// What the stages of a pipeline know of a run: its key, and what they may keep.
 struct Run {
