@@ -17,7 +17,8 @@ TABLE = next(path for path in (HERE / "components.json", CHECKOUT / "cmake/compo
 COMPONENTS = json.loads(TABLE.read_text())
 # The Conan packages of what they need.
 PACKAGES = {"nlohmann_json": "nlohmann_json/3.11.3", "Eigen3": "eigen/3.4.0", "re2": "re2/20230301",
-            "jpeg": "libjpeg-turbo/[>=2.1 <4]", "png": "libpng/[>=1.6 <2]", "rapidjson/reader.h": "rapidjson/cci.20230929",
+            "jpeg": "libjpeg-turbo/[>=2.1 <4]", "png": "libpng/[>=1.6 <2]", "webp": "libwebp/[>=1.2 <2]",
+            "rapidjson/reader.h": "rapidjson/cci.20230929",
             "boost/beast.hpp": "boost/[>=1.81 <2]", "prometheus-cpp-core": "prometheus-cpp/1.1.0", "mpi": "openmpi/4.1.0",
             "ssl": "openssl/[>=3 <4]", "crypto": "openssl/[>=3 <4]", "grpc++": "grpc/1.54.3", "grpc": "grpc/1.54.3",
             "gpr": "grpc/1.54.3", "absl_synchronization": "abseil/[>=20230125 <20240000]"}

@@ -7,6 +7,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
   distribute-gloo TANDEM_WITH_DISTRIBUTE_GLOO
   distribute-mpi TANDEM_WITH_DISTRIBUTE_MPI
   image TANDEM_WITH_IMAGE
+  image-webp TANDEM_WITH_IMAGE_WEBP
   io TANDEM_WITH_IO
   linalg TANDEM_WITH_LINALG
   plot TANDEM_WITH_PLOT

@@ -1,5 +1,5 @@
 """Checks the shared libraries that programs need: only the C and C++ runtime, RE2 (tandem::strings), zlib (tandem::io
-and tandem::data), libjpeg and libpng (tandem::image), prometheus-cpp and OpenSSL (tandem::serving), gRPC
+and tandem::data), libjpeg and libpng (tandem::image), libwebp (tandem::image_webp), prometheus-cpp and OpenSSL (tandem::serving), gRPC
 (tandem::serving_grpc), MPI (tandem::distribute_mpi), Gloo (tandem::distribute_gloo), and Tandem itself if it is shared.
 
 Programs therefore start on a machine without NVIDIA libraries, fmt or a BLAS.
@@ -12,7 +12,7 @@ import subprocess
 import sources
 
 NEEDED = re.compile(r"\(NEEDED\)\s+Shared library: \[(.+)\]")
-ALLOWED = re.compile(r"^(lib(stdc\+\+|m|gcc_s|c|pthread|dl|rt|atomic|asan|ubsan|tsan|re2|jpeg|png16|prometheus-cpp-core|ssl|crypto|grpc\+\+|grpc|gpr|absl_\w+|mpi|mpich|gloo|z|tandem(_\w+)?)|ld-linux.*)\.so(\.|$)")
+ALLOWED = re.compile(r"^(lib(stdc\+\+|m|gcc_s|c|pthread|dl|rt|atomic|asan|ubsan|tsan|re2|jpeg|png16|webp|prometheus-cpp-core|ssl|crypto|grpc\+\+|grpc|gpr|absl_\w+|mpi|mpich|gloo|z|tandem(_\w+)?)|ld-linux.*)\.so(\.|$)")
 
 
 def beyond(name, dynamic_section):

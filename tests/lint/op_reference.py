@@ -39,7 +39,7 @@ FAMILIES = [
     ("fourier", "Fourier transforms", ["signal/fft.hpp", "signal/frames.hpp"]),
     ("images", "Images",
      [f"image/{name}.hpp" for name in ("decode", "encode", "convert", "resize", "crop", "flip", "color", "adjust", "transform",
-                                       "boxes", "glimpse", "text", "mix", "measure")]),
+                                       "boxes", "glimpse", "text", "mix", "measure")] + ["image_webp/webp.hpp"]),
     ("strings", "Strings and tables",
      [f"strings/{name}.hpp" for name in ("text", "regex", "numbers", "unicode", "lookup", "vocabulary", "codec", "csv")]),
     ("collectives", "Collectives", ["distribute/collectives.hpp"]),

@@ -102,7 +102,8 @@ struct DecodeImageOptions {
 /// Decodes a JPEG, PNG or BMP image, or the first frame of a GIF image, whichever the first bytes show.
 ///   contents  the bytes, or a string scalar
 ///   returns   `.dtype`, [height, width, channels]
-///   throws    errors::InvalidArgumentError for other bytes, and as the decoder of the format
+///   throws    errors::InvalidArgumentError for other bytes (those of a WebP image: see the component image_webp), and
+///             as the decoder of the format
 ///   gradient  none (non-differentiable)
 TANDEM_API Tensor decode_image(const Tensor& contents, DecodeImageOptions = {});
 TANDEM_API Tensor decode_image(std::string_view contents, DecodeImageOptions = {});

@@ -18,6 +18,8 @@ inline ImageFormat format_of(const DecodeCall& c) {
   if (c.bytes.substr(0, 8) == "\x89PNG\r\n\x1a\n") return ImageFormat::png;
   if (c.bytes.substr(0, 2) == "BM") return ImageFormat::bmp;
   if (is_gif(c.bytes)) return ImageFormat::gif;
+  if (c.bytes.size() >= 12 && c.bytes.substr(0, 4) == "RIFF" && c.bytes.substr(8, 4) == "WEBP")
+    raise(c.op, "the bytes are a WebP image: image::decode_webp of the component tandem::image_webp decodes it");
   raise(c.op, "the " + std::to_string(c.bytes.size()) + " bytes do not begin as JPEG, PNG, BMP or GIF");
 }
 inline void check_options(const char* op, const DecodeAttrs& a) {

@@ -1,0 +1,1 @@
+#include "tandem/image_webp/webp.inl"
