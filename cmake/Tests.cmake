@@ -215,10 +215,10 @@ foreach(label fast slow)
 endforeach()
 
 # For the programs tests/readers/*.py, in which other libraries read our files: built with the tests so that it stays current.
-if(TARGET tandem_image AND TARGET tandem_data)
+if(TARGET tandem_image_webp AND TARGET tandem_data)
   add_executable(readers_files "${PROJECT_SOURCE_DIR}/tests/readers/files.cpp")
   target_compile_options(readers_files PRIVATE ${TANDEM_WARNINGS})
-  target_link_libraries(readers_files PRIVATE tandem_image tandem_data tandem_test_build)
+  target_link_libraries(readers_files PRIVATE tandem_image_webp tandem_data tandem_test_build)
 endif()
 if(TARGET tandem_summary)
   add_executable(readers_events "${PROJECT_SOURCE_DIR}/tests/readers/events.cpp")

@@ -2,7 +2,7 @@
 //   files write DIR    records and pictures
 //   files read DIR     theirs, as .npy files beside them
 #include <tandem/data.hpp>
-#include <tandem/image.hpp>
+#include <tandem/image_webp.hpp>
 #include <tandem/io.hpp>
 #include <tandem/tandem.hpp>
 
@@ -44,8 +44,16 @@ void write_files(const std::string& dir) {
       io::write_file(path + ".png", image::encode_png(x).item<std::string>());
       io::save_npy(path + ".npy", x);
     }
-    if (channels == 2 || channels == 4) continue;
+    if (channels == 2) continue;
     const Tensor x = picture(37, 53, channels, uint8, 1);
+    if (channels > 2)
+      for (const bool lossless : {false, true}) {
+        const std::string path = dir + (lossless ? "/webp_lossless_" : "/webp_") + suffix;
+        io::write_file(path + ".webp",
+                       image::encode_webp(x, {.lossless = lossless, .quality = 95}).item<std::string>());
+        io::save_npy(path + ".npy", x);
+      }
+    if (channels == 4) continue;
     io::write_file(dir + "/jpeg_" + suffix + ".jpg", image::encode_jpeg(x, {.quality = 95}).item<std::string>());
     io::save_npy(dir + "/jpeg_" + suffix + ".npy", x);
   }
@@ -71,6 +79,10 @@ void read_files(const std::string& dir) {
     const std::string path = dir + "/theirs_" + name, bytes = io::read_file(path);
     const bool is_16 = std::string(name) == "gray16.png";
     io::save_npy(path + ".npy", is_16 ? image::decode_png(bytes, {.dtype = uint16}) : image::decode_image(bytes));
+  }
+  for (const char* const name : {"rgb.webp", "alpha.webp", "lossless.webp", "lossless_alpha.webp"}) {
+    const std::string path = dir + "/theirs_" + name;
+    io::save_npy(path + ".npy", image::decode_webp(io::read_file(path)));
   }
   for (const char* const name : {"animation.gif", "still.gif", "interlaced.gif"}) {
     const std::string path = dir + "/theirs_" + name;

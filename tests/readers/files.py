@@ -53,10 +53,15 @@ def psnr(a, b):
 def read_pictures(folder):
     for name in sorted(os.listdir(folder)):
         base, end = os.path.splitext(name)
-        if end not in (".png", ".jpg") or base.startswith("theirs"):
+        if end not in (".png", ".jpg", ".webp") or base.startswith("theirs"):
             continue
         want, path = np.load(f"{folder}/{base}.npy"), f"{folder}/{name}"
         ours = tf.io.read_file(path)
+        if end == ".webp":
+            pillow = np.asarray(Image.open(path))
+            same = np.array_equal(pillow, want) if "lossless" in base else psnr(pillow, want) > 30
+            check(f"Pillow reads {name}", pillow.shape == want.shape and same)
+            continue
         if end == ".jpg":
             check(f"TensorFlow reads {name}", psnr(tf.io.decode_jpeg(ours).numpy(), want) > 35)
             pillow = np.asarray(Image.open(path))
@@ -121,6 +126,11 @@ def write_theirs(folder):
     picture.convert("RGBA").save(f"{folder}/theirs_alpha.png")
     picture.save(f"{folder}/theirs_interlaced.png", interlace=1)
     picture.save(f"{folder}/theirs_rgb.bmp")
+    picture.save(f"{folder}/theirs_rgb.webp", quality=90)
+    picture.save(f"{folder}/theirs_lossless.webp", lossless=True)
+    layers = np.concatenate([rgb, ((x * y) % 256).astype(np.uint8)[..., None]], -1)
+    Image.fromarray(layers).save(f"{folder}/theirs_alpha.webp", quality=90)
+    Image.fromarray(layers).save(f"{folder}/theirs_lossless_alpha.webp", lossless=True, exact=True)
     write_gifs(folder, picture)
     with webdataset.TarWriter(f"{folder}/theirs.tar") as shard:
         for i in range(20):
@@ -135,7 +145,7 @@ def compare_theirs(folder, floats, ints):
         check(f"ints of theirs_{name}.tfrecord", np.array_equal(load("ints"), np.concatenate(ints)))
         check(f"lengths of theirs_{name}.tfrecord", np.array_equal(load("lengths"), [len(n) for n in ints]))
     for name in sorted(os.listdir(folder)):
-        if not name.startswith("theirs_") or not name.endswith((".jpg", ".png", ".bmp")):
+        if not name.startswith("theirs_") or not name.endswith((".jpg", ".png", ".bmp", ".webp")):
             continue
         got, pillow = np.load(f"{folder}/{name}.npy"), Image.open(f"{folder}/{name}")
         want = np.asarray(pillow.convert("RGB") if pillow.mode in ("P", "CMYK") else pillow)
