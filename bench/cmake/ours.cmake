@@ -2,7 +2,7 @@
 # overhead scenarios.
 file(GLOB tandem_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*/tandem.cpp")
 if(tandem_sources AND EXISTS "${PROJECT_SOURCE_DIR}/include/tandem/tandem.hpp")
-  bench_worker(tandem OPTIONS -O2 LINK tandem::summary tandem::train tandem::data tandem::io
+  bench_worker(tandem OPTIONS -O2 LINK tandem::summary tandem::train tandem::image tandem::data tandem::io
     tandem::tandem)
   set(overhead_scenarios apply_overhead chain100)
   bench_worker(tandem_header_only SOURCE_NAME tandem SCENARIOS ${overhead_scenarios} OPTIONS -O2

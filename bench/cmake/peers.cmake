@@ -46,7 +46,7 @@ else()
 endif()
 
 # The Python frameworks in .venv: one worker each, which the driver uses with --python.
-foreach(peer pytorch=torch jax=jax tensorflow=tensorflow)
+foreach(peer pytorch=torch jax=jax tensorflow=tensorflow grain=grain)
   string(REPLACE "=" ";" peer ${peer})
   list(GET peer 0 name)
   list(GET peer 1 module)

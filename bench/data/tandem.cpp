@@ -37,10 +37,31 @@ td::MapOptions mapped() { return {.num_parallel_calls = bench::threads() > 1 ? b
 td::Dataset<Tensor> scalars() { return td::from_tensor_slices(tandem::cast(tandem::range(numbers), tandem::int64)); }
 Tensor twice(const Tensor& x) { return x * 2; }
 
-bench::Work rows_shuffled() {
+auto mnist() {
   const Tensor images = bench::tandem_normal({rows, row}, 1), labels = tandem::range(rows);
-  return pass(td::from_tensor_slices({images, labels}).shuffle().batch(row_batch).prefetch(2),
-              [](const auto& batch) { return sum_of(batch[1]); });
+  return td::from_tensor_slices({images, labels}).shuffle().batch(row_batch).prefetch(2);
+}
+bench::Work rows_shuffled() {
+  return pass(mnist(), [](const auto& batch) { return sum_of(batch[1]); });
+}
+
+// The first element of an iteration that begins at element `index`.
+template <class Make>
+bench::Work begun(Make make, std::int64_t index) {
+  bench::Work work;
+  work.run = [ds = make(), index](std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      auto it = ds.iterator({i, index});
+      auto element = it.next();
+      benchmark::DoNotOptimize(element);
+    }
+  };
+  work.result = [] { return std::vector<float>(); };  // the orders differ
+  return work;
+}
+// Rows, with a label each, in the order of a permutation.
+auto long_rows() {
+  return td::zip(td::range(long_numbers), td::range(long_numbers)).shuffle().batch(row_batch).prefetch(2);
 }
 
 // A file that exists as long as the process.
@@ -110,6 +131,10 @@ bench::Work lines_read() {
     bench::add(map_batched, [] { return pass(scalars().batch(batch).map(twice, mapped()), sum_of); }),
     bench::add(shuffle, [] { return pass(td::range(numbers).shuffle(shuffle_buffer), itself); }),
     bench::add(mnist_rows, rows_shuffled),
+    bench::add(first_batch, [] { return begun(mnist, 0); }),
+    bench::add(resume,
+               [] { return begun([] { return td::range(numbers).shuffle().batch(row_batch); }, passed / row_batch); }),
+    bench::add(long_resume, [] { return begun(long_rows, long_passed / row_batch); }),
     bench::add(tfrecord, [] { return pass(tf_records(), [](const std::string& r) { return r.size(); }); }),
     bench::add(parse, parsed),
     bench::add(parse_batched, parsed_batched),

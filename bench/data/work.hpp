@@ -28,6 +28,15 @@ inline constexpr const char* csv = "data/csv_100k_rows_of_10_floats";
 inline constexpr std::int64_t lines = 200'000;
 inline constexpr const char* text_lines = "data/text_200k_lines";
 
+// What an iteration costs before it gives anything: over the rows above, its first batch; over numbers that are
+// shuffled as a whole and put into batches, the first batch behind so many elements. The last is as long as a day of
+// training.
+inline constexpr const char* first_batch = "data_start/first_batch_of_60k_rows";
+inline constexpr std::int64_t passed = 190'000 / row_batch * row_batch;
+inline constexpr const char* resume = "data_resume/at_190k_of_200k";
+inline constexpr std::int64_t long_numbers = 6'000'000, long_passed = 5'900'000 / row_batch * row_batch;
+inline constexpr const char* long_resume = "data_resume/at_5.9M_of_6M_rows";
+
 /// Line i of the text file, about 90 bytes, without its end.
 inline std::string line(std::int64_t i) {
   return std::to_string(i) +

@@ -58,6 +58,13 @@ constexpr Target targets[] = {
     {"adam/269k", "libtorch", 5, 5},
     {"adam/3.27M", "libtorch", 4, 4},
     {"data/*", "tensorflow", 1.5, 1.5},
+    {"data/*", "pytorch", 1.5, 1.5},
+    {"data/*", "grain", 1.5, 1.5},
+    {"data_pictures/*", "tensorflow", 1.1, 1.1},
+    {"data_pictures/*@scaled", "tensorflow", 2.5, 2.5},
+    {"data_pictures/*@8_workers", "tandem", 1, 0.97},  // with two processors not slower than two, up to noise
+    {"data_start/*", "seconds", 5e-3, 5e-3},
+    {"data_resume/*", "seconds", 10e-3, 10e-3},
     {"summary/1000_scalars", "seconds", 400e-6, 400e-6},
     {"summary/1000_scalars", "pytorch", 50, 50},
     {"summary/*", "tensorflow", 10, 10},

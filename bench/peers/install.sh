@@ -2,8 +2,8 @@
 # Installs the peers that bench/ measures Tandem against: what to fetch and from where. How they are built:
 # bench/cmake/peers.cmake. LibTorch comes from the newest PyTorch wheel, unpacked into the git-ignored .venv at the
 # repository's root; OpenBLAS (OpenMP flavour), oneDNN, Eigen and Google Benchmark come from Debian. Without root the
-# Debian half only prints its install line. `install.sh python` adds the Python peers (peers/python/): JAX and
-# TensorFlow from their wheels, beside PyTorch in the same .venv, and TensorBoard; about 7 GB in all.
+# Debian half only prints its install line. `install.sh python` adds the Python peers (peers/python/): JAX,
+# TensorFlow and Grain from their wheels, beside PyTorch in the same .venv, TensorBoard and Pillow; about 7 GB in all.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 packages="libopenblas-openmp-dev libdnnl-dev libeigen3-dev libbenchmark-dev python3-venv"
@@ -40,8 +40,8 @@ version=$("$venv/bin/python" -c 'import importlib.metadata as m; print(m.version
   echo "LibTorch from Debian's libtorch-dev"
 
 [ "${1:-}" = python ] || exit 0
-if ! "$venv/bin/python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("torch") and u.find_spec("jax") and u.find_spec("tensorflow") and u.find_spec("tensorboard")))'; then
-  "$venv/bin/python" -m pip install -q --disable-pip-version-check torch "jax[cpu]" tensorflow-cpu tensorboard || exit 1
+if ! "$venv/bin/python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("torch") and u.find_spec("jax") and u.find_spec("tensorflow") and u.find_spec("tensorboard") and u.find_spec("grain") and u.find_spec("PIL")))'; then
+  "$venv/bin/python" -m pip install -q --disable-pip-version-check torch "jax[cpu]" tensorflow-cpu tensorboard grain pillow || exit 1
 fi
 "$venv/bin/python" -c 'import importlib.metadata as m
-print("Python peers:", ", ".join(name + " " + m.version(name) for name in ("torch", "jax", "tensorflow-cpu")))'
+print("Python peers:", ", ".join(name + " " + m.version(name) for name in ("torch", "jax", "tensorflow-cpu", "grain")))'

@@ -3,19 +3,25 @@
 import numpy as np
 import tensorflow as tf
 
+import pictures
 import worker
-from data import (BATCH, CSV_BATCH, CSV_COLUMNS, NUMBERS, RECORD_BYTES, RECORDS, ROW, ROW_BATCH, ROWS, SHUFFLE, csv_file,
-                  temporary, text_file)
+from data import (BATCH, CSV_BATCH, CSV_COLUMNS, NUMBERS, PASSED, RECORD_BYTES, RECORDS, ROW, ROW_BATCH, ROWS, SHUFFLE,
+                  csv_file, temporary, text_file)
 
 
-def _pass(dataset, number):
+def _pass(dataset, number, total=lambda numbers: [sum(numbers)]):
     """A pass over a data set; the sum of number(element) is compared."""
 
     def run():
         for _ in dataset:
             pass
 
-    return worker.Work(run, lambda: [sum(float(number(element)) for element in dataset)])
+    return worker.Work(run, lambda: total([float(number(element)) for element in dataset]))
+
+
+def _begun(dataset):
+    """The first element of an iteration."""
+    return worker.Work(lambda: next(iter(dataset)), lambda: [])
 
 
 def _records():
@@ -56,3 +62,14 @@ def add_cases(threads):
     columns = lambda: tf.data.experimental.CsvDataset(csv_file(), [0.0] * CSV_COLUMNS).batch(CSV_BATCH)
     case("csv_100k_rows_of_10_floats", columns, lambda batch: sum_of(batch[3]))
     case("text_200k_lines", lambda: tf.data.TextLineDataset(text_file()), lambda text: len(text.numpy()))
+    worker.case("data_start/first_batch_of_60k_rows")(lambda: _begun(rows()))
+    order = lambda: tf.data.Dataset.range(NUMBERS).shuffle(NUMBERS).batch(ROW_BATCH)
+    worker.case("data_resume/at_190k_of_200k")(lambda: _begun(order().skip(PASSED // ROW_BATCH)))
+
+    def small(file):
+        pixels = tf.io.decode_jpeg(file, channels=3, dct_method="INTEGER_ACCURATE")
+        return tf.image.resize(pixels, [pictures.SIDE, pictures.SIDE])
+
+    files = lambda: tf.data.Dataset.from_tensor_slices(pictures.files()).map(small, num_parallel_calls=calls)
+    mean = lambda pixels: np.mean(pixels.numpy(), dtype=np.float64)
+    worker.case("data_pictures/16_jpegs_to_224")(lambda: _pass(files(), mean, list))
