@@ -1,4 +1,6 @@
 // Data sets of files: lines, records, columns, samples, objects; several files, positions, errors.
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -81,6 +83,32 @@ TEST_CASE("TFRecordDataset: a damaged record is an error at its place; the other
   CHECK(*it.next() == "record 2");
   set_warning_handler(nullptr);
   CHECK(ds.ignore_errors().to_vector() == Texts{"record 0", "record 2", "record 3"});
+}
+
+TEST_CASE("list_files: the paths of patterns, sorted") {
+  const testing::TemporaryFolder folder;
+  for (const char* name : {"b.txt", "a.txt", "c.csv", ".hidden.txt", "x10.txt", "x2.txt"}) write(folder / name, name);
+  const auto names = [&](const data::Dataset<std::string>& ds) {
+    Texts r = ds.to_vector();
+    for (std::string& path : r) path = path.substr((folder / "").size());
+    return r;
+  };
+  const auto ds = data::list_files(folder / "*.txt");
+  CHECK(ds.is_indexed());
+  CHECK(names(ds) == Texts{"a.txt", "b.txt", "x10.txt", "x2.txt"});
+  CHECK(names(data::list_files({folder / "[ab].txt", folder / "a.???", folder / "c.csv"})) ==
+        Texts{"a.txt", "b.txt", "c.csv"});
+  CHECK(ds.flat_map([](const std::string& path) { return data::TextLineDataset(path); }).to_vector() ==
+        Texts{"a.txt", "b.txt", "x10.txt", "x2.txt"});
+  CHECK(testing::error_of<errors::NotFoundError>([&] {
+          data::list_files({folder / "*.txt", folder / "*.png"});
+        }).find("list_files: no path matches " + (folder / "*.png")) == 0);
+  CHECK_THROWS_AS(data::list_files(folder / "none/*"), errors::NotFoundError);
+  if (::geteuid() != 0) {  // who may read all
+    std::filesystem::permissions(folder / "", std::filesystem::perms::none);
+    CHECK_THROWS_AS(data::list_files(folder / "*.txt"), errors::UnavailableError);
+    std::filesystem::permissions(folder / "", std::filesystem::perms::owner_all);
+  }
 }
 
 TEST_CASE("CsvDataset: columns in batches, and records") {

@@ -35,10 +35,9 @@ class Dataset;
 
 namespace detail {
 
+/// Dataset and what is derived from it: TextLineDataset and its like.
 template <class D>
-inline constexpr bool is_dataset = false;
-template <class T>
-inline constexpr bool is_dataset<Dataset<T>> = true;
+concept is_dataset = requires { typename D::value_type; } && std::derived_from<D, Dataset<typename D::value_type>>;
 
 TANDEM_API void check_at(bool indexed, i64 epoch, i64 index, i64 cardinality);
 TANDEM_API i64 check_size(i64 cardinality);

@@ -27,6 +27,12 @@ class Paths {
   std::vector<std::string> paths_;
 };
 
+/// The paths that match patterns of the shell, as "data/*.tfrecord" (glob(3): *, ? and [...], which do not match a
+/// slash; * and ? no leading dot), sorted by their bytes, each once. Indexed: TensorFlow's list_files is this with
+/// .shuffle().
+///   throws  errors::NotFoundError if a pattern matches nothing; errors::UnavailableError if a folder cannot be read
+TANDEM_API Dataset<std::string> list_files(const Paths& patterns);
+
 /// The lines of text files, without their ends. A stream; its errors are those of io::TextLineReader.
 ///   throws  errors::NotFoundError for a path that is not a file
 class TextLineDataset : public Dataset<std::string> {

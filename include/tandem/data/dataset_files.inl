@@ -1,6 +1,13 @@
 // Definitions of data/dataset_files.hpp.
 #pragma once
+#include <errno.h>
+#include <glob.h>
+
+#include <algorithm>
+#include <system_error>
+
 #include "tandem/data/dataset_files.hpp"
+#include "tandem/data/dataset_sources.hpp"
 #include "tandem/io/regular_file.hpp"
 
 namespace TANDEM_NS::data {
@@ -15,6 +22,24 @@ TANDEM_INLINE void check_paths(const char* op, const std::vector<std::string>& p
 template <class T, class R, class Open>
 Dataset<T> dataset_of_files(const char* name, const Paths& paths, Open open) {
   return Dataset<T>(std::make_shared<Files<T, R, Open>>(name, paths.list(), std::move(open)));
+}
+
+// The paths that a pattern matches.
+inline std::vector<std::string> matches(const std::string& pattern) {
+  struct Found : glob_t {
+    Found() : glob_t{} {}
+    Found(const Found&) = delete;
+    ~Found() { globfree(this); }
+  } found;
+  errno = 0;
+  const int status = ::glob(pattern.c_str(), GLOB_ERR | GLOB_NOSORT, nullptr, &found);
+  if (status == GLOB_NOMATCH || (status == GLOB_ABORTED && errno == ENOENT))
+    errors::raise<errors::NotFoundError>("list_files", "no path matches " + pattern);
+  if (status != 0)
+    errors::raise<errors::UnavailableError>(
+        "list_files",
+        "cannot list " + pattern + ": " + std::generic_category().message(status == GLOB_NOSPACE ? ENOMEM : errno));
+  return {found.gl_pathv, found.gl_pathv + found.gl_pathc};
 }
 
 inline Dataset<std::string> tf_records(const Paths& paths, const TFRecordDatasetOptions& o) {
@@ -35,6 +60,14 @@ inline Dataset<std::string> tf_records(const Paths& paths, const TFRecordDataset
 
 }  // namespace detail
 
+TANDEM_INLINE Dataset<std::string> list_files(const Paths& patterns) {
+  std::vector<std::string> r;
+  for (const std::string& pattern : patterns.list())
+    for (std::string& path : detail::matches(pattern)) r.push_back(std::move(path));
+  std::sort(r.begin(), r.end());
+  r.erase(std::unique(r.begin(), r.end()), r.end());
+  return from_items(std::move(r));
+}
 TANDEM_INLINE TextLineDataset::TextLineDataset(const Paths& paths, io::TextLineOptions options)
     : Dataset(detail::dataset_of_files<std::string, io::TextLineReader>(
           "TextLineDataset", paths, [options](const std::string& path) { return io::TextLineReader(path, options); })) {
