@@ -132,6 +132,21 @@ TEST_CASE("CsvReader: a quote without an end is found in bounded memory; a file 
   CHECK_THROWS_AS(shorter.next(b), errors::UnavailableError);
 }
 
+TEST_CASE("CsvReader: a million columns") {
+  const testing::TemporaryFolder folder;
+  std::string record;
+  for (int i = 0; i < 1'000'000; ++i) record += std::to_string(i) + (i < 999'999 ? "," : "\n");
+  const std::string path = folder.file("wide.csv", record + record + record.substr(record.find(',') + 1));
+  data::CsvReader reader(path, {constant(0.f), constant(i64{0})},
+                         {.batch_size = 2, .header = false, .select_cols = {999'998, 7}});
+  std::vector<Tensor> columns;
+  REQUIRE(reader.next(columns));
+  CHECK(columns[0].to_vector<float>() == std::vector<float>{999'998, 999'998});
+  CHECK(columns[1].to_vector<i64>() == std::vector<i64>{7, 7});
+  CHECK(error_of<errors::DataLossError>([&] { reader.next(columns); }).find("1000000 fields but have 999999") !=
+        std::string::npos);
+}
+
 TEST_CASE("CsvReader: wrong defaults and options") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("f", "a,b\n1,2\n");
