@@ -1,6 +1,7 @@
 // libFuzzer target: any bytes given to the readers of tandem::data are read or refused by one of the errors that they
 // declare. The first byte of an input says what the others are: a CSV text, for Table or CsvReader, an IDX file, or
-// changes of a good one; and whether they are given as a file, which may be compressed.
+// changes of a good one; and whether they are given as a file, which may be compressed; the bytes of an element of
+// Dataset::cache(path); a text for Dataset::set_seek_points.
 #include <unistd.h>
 
 #include <cstddef>
@@ -10,6 +11,8 @@
 
 #include "tandem/data/csv.hpp"
 #include "tandem/data/csv_reader.hpp"
+#include "tandem/data/dataset/element_bytes.hpp"
+#include "tandem/data/dataset_sources.hpp"
 #include "tandem/data/file.hpp"
 #include "tandem/data/idx.hpp"
 #include "tandem/ops/create/constant.hpp"
@@ -79,6 +82,45 @@ void check_reader(const std::string& text, bool header) {
     if (!errors && rows != data::load_csv(file.path(), {.header = header}).rows()) __builtin_trap();
   });
 }
+// What is read as an element is written as the same bytes.
+void check_element(const std::string& bytes) {
+  attempt([&] {
+    std::tuple<Tensor, std::string, i64, std::vector<Tensor>> element;
+    data::detail::ElementBytes from("fuzz", bytes);
+    data::detail::read_element(from, element);
+    from.check_end();
+    std::string written;
+    data::detail::append_element("fuzz", element, written);
+    if (written != bytes) __builtin_trap();
+  });
+}
+// A pipeline with each stage that has seek points, and no files.
+auto pipeline() {
+  return data::range(60)
+      .filter([](i64 x) { return x % 3 != 1; })
+      .scan(i64{1}, [](i64 state, i64 x) { return std::pair(state ^ x, state % 5); })
+      .interleave([](i64 x) { return data::range(x & 3); }, {.cycle_length = 2})
+      .batch(3)
+      .unbatch()
+      .ignore_errors();
+}
+std::string good_points() {
+  const auto ds = pipeline();
+  i64 sum = 0;
+  for (const Tensor& x : ds) sum += x.item<i64>();
+  if (sum == 0) __builtin_trap();
+  return ds.seek_points();
+}
+// An iteration behind any text ends, or says that the text is none.
+void check_points(const std::string& text, i64 first) {
+  attempt([&] {
+    const auto ds = pipeline();
+    ds.set_seek_points(text);
+    i64 count = 0;
+    for (auto it = ds.iterator({0, first}); it.next();)
+      if (++count > 1000) __builtin_trap();
+  });
+}
 
 }  // namespace
 
@@ -87,6 +129,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const unsigned kind = data[0];
   std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   const std::string good("\0\0\x0b\2\0\0\0\2\0\0\0\3abcdefghijkl", 24);
+  if (kind & 32) {
+    static const std::string points = good_points();
+    const auto first = static_cast<i64>(kind >> 6) * 17;
+    if (kind & 8) check_element(bytes);
+    else check_points(kind & 16 ? bytes : changed(points, bytes), first);
+    return 0;
+  }
   if (kind & 16) {
     check_reader(bytes, (kind & 8) != 0);
     return 0;
