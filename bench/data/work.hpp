@@ -9,9 +9,10 @@ namespace bench::data {
 inline constexpr std::int64_t numbers = 200'000;  // of the pipelines of single numbers
 inline constexpr std::int64_t batch = 1024, shuffle_buffer = 10'000;
 inline constexpr const char* range_batch = "data/range_batch_200k";
-inline constexpr const char* map_scalar = "data/map_200k_scalars";           // x * 2 of each
+inline constexpr std::int64_t few_numbers = 20'000;                          // of the slowest
+inline constexpr const char* map_scalar = "data/map_20k_scalars";            // x * 2 of each
 inline constexpr const char* map_batched = "data/map_200k_scalars_batched";  // x * 2 of batches
-inline constexpr const char* shuffle = "data/shuffle_10k_of_200k";
+inline constexpr const char* shuffle = "data/shuffle_10k_of_200k_batched";
 
 // Rows of 784 floats and a label: shuffled as a whole, batches of 128, prefetched.
 inline constexpr std::int64_t rows = 60'000, row = 784, row_batch = 128;
@@ -25,8 +26,8 @@ inline constexpr const char* parse_batched = "data/tfrecord_20k_parse_batched";
 
 inline constexpr std::int64_t csv_rows = 100'000, csv_columns = 10, csv_batch = 256;
 inline constexpr const char* csv = "data/csv_100k_rows_of_10_floats";
-inline constexpr std::int64_t lines = 200'000;
-inline constexpr const char* text_lines = "data/text_200k_lines";
+inline constexpr std::int64_t lines = 20'000;
+inline constexpr const char* text_lines = "data/text_20k_lines";
 
 // What an iteration costs before it gives anything: over the rows above, its first batch; over numbers that are
 // shuffled as a whole and put into batches, the first batch behind so many elements. The last is as long as a day of

@@ -17,7 +17,7 @@ inline constexpr Size sizes[] = {{717, 1024}, {484, 1024}};
 /// both at once, `@8_workers` has more threads than processors.
 inline constexpr const char* decode_resize = "data_pictures/16_jpegs_to_224";
 
-/// The numbers [height, width, 3] of picture `k`: soft shapes and a little noise, so that a file is as large as that of
+/// The numbers [height, width, 3] of picture `k`: soft shapes and noise, so that a file is as large as that of
 /// a photograph.
 inline std::vector<std::uint8_t> picture(Size size, std::int64_t k) {
   std::vector<std::uint8_t> r;
@@ -26,7 +26,7 @@ inline std::vector<std::uint8_t> picture(Size size, std::int64_t k) {
     for (std::int64_t x = 0; x < size.width; ++x)
       for (std::int64_t c = 0; c < 3; ++c) {
         const auto v = static_cast<double>(y), h = static_cast<double>(x);
-        const std::int64_t noise = (x * 7919 + y * 104729 + c * 1299709 + k * 15485863) % 1000 * 37 % 24;
+        const std::int64_t noise = (x * 7919 + y * 104729 + c * 1299709 + k * 15485863) % 1000 * 37 % 48;
         const double soft = 50 * std::sin(h * 0.013 * static_cast<double>(c + 1) + v * 0.007 + static_cast<double>(k)) +
                             40 * std::sin(h * 0.11) * std::sin(v * 0.09);
         r.push_back(static_cast<std::uint8_t>(116 + soft + static_cast<double>(noise)));

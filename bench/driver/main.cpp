@@ -125,9 +125,11 @@ class Workers {
 Result open(Side& side, Worker& worker, const std::string& scenario, const Options& options) {
   const auto variant = side.name.find('@');
   const std::string name = scenario + (variant == std::string::npos ? "" : side.name.substr(variant));
+  const bool starts_threads = scenario.rfind("data", 0) == 0;  // anew in each run
+  if (starts_threads) worker.keep_to_processors();
   const Result result = parse_result(worker.ask("open " + name));
   worker.ask(fmt::format("calibrate {}", options.sample_ms / 1e3));
-  worker.spread_threads();
+  if (!starts_threads) worker.spread_threads();
   side.sample = [&worker] { return Cost{std::stod(worker.ask("sample")), 0}; };
   return result;
 }

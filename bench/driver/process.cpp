@@ -128,6 +128,18 @@ void Worker::spread_threads() const {
   }
 }
 
+void Worker::keep_to_processors() const {
+  cpu_set_t allowed, some;
+  sched_getaffinity(0, sizeof allowed, &allowed);
+  CPU_ZERO(&some);
+  for (int cpu = 0, left = threads_; cpu < CPU_SETSIZE && left > 0; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed)) continue;
+    CPU_SET(cpu, &some);
+    --left;
+  }
+  for (const int task : busiest_first(pid_)) sched_setaffinity(task, sizeof some, &some);
+}
+
 Cost run_command(const std::vector<std::string>& words) {
   const auto start = std::chrono::steady_clock::now();
   const pid_t pid = fork();

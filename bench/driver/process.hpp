@@ -28,6 +28,9 @@ class Worker {
   /// together from a stop may share a processor, and they stay there while other work keeps the remaining processors
   /// busy.
   void spread_threads() const;
+  /// Restricts the process to as many processors as it has threads, with all threads and processes that it starts from
+  /// now on: for work that starts its own.
+  void keep_to_processors() const;
 
  private:
   std::string path_;

@@ -62,7 +62,7 @@ constexpr Target targets[] = {
     {"data/*", "grain", 1.5, 1.5},
     {"data_pictures/*", "tensorflow", 1.1, 1.1},
     {"data_pictures/*@scaled", "tensorflow", 2.5, 2.5},
-    {"data_pictures/*@8_workers", "tandem", 1, 0.97},  // with two processors not slower than two, up to noise
+    {"data_pictures/*@8_workers", "tandem", 0.85, 0.97},  // against none, and two, with so many processors
     {"data_start/*", "seconds", 5e-3, 5e-3},
     {"data_resume/*", "seconds", 10e-3, 10e-3},
     {"summary/1000_scalars", "seconds", 400e-6, 400e-6},

@@ -11,7 +11,7 @@ SIZES = (717, 1024), (484, 1024)
 
 def _picture(height, width, k):
     y, x, c = np.mgrid[0:height, 0:width, 0:3]
-    noise = (x * 7919 + y * 104729 + c * 1299709 + k * 15485863) % 1000 * 37 % 24
+    noise = (x * 7919 + y * 104729 + c * 1299709 + k * 15485863) % 1000 * 37 % 48
     soft = 50 * np.sin(x * 0.013 * (c + 1) + y * 0.007 + k) + 40 * np.sin(x * 0.11) * np.sin(y * 0.09)
     return (116 + soft + noise).astype(np.uint8)
 

@@ -5,8 +5,8 @@ import tensorflow as tf
 
 import pictures
 import worker
-from data import (BATCH, CSV_BATCH, CSV_COLUMNS, NUMBERS, PASSED, RECORD_BYTES, RECORDS, ROW, ROW_BATCH, ROWS, SHUFFLE,
-                  csv_file, temporary, text_file)
+from data import (BATCH, CSV_BATCH, CSV_COLUMNS, FEW_NUMBERS, NUMBERS, PASSED, RECORD_BYTES, RECORDS, ROW, ROW_BATCH, ROWS,
+                  SHUFFLE, csv_file, temporary, text_file)
 
 
 def _pass(dataset, number, total=lambda numbers: [sum(numbers)]):
@@ -43,11 +43,11 @@ def add_cases(threads):
     calls = threads if threads > 1 else None
     sum_of = lambda x: np.sum(x.numpy(), dtype=np.float64)
     case = lambda name, dataset, number: worker.case("data/" + name)(lambda: _pass(dataset(), number))
-    scalars = lambda: tf.data.Dataset.from_tensor_slices(np.arange(NUMBERS))
+    scalars = lambda n: tf.data.Dataset.from_tensor_slices(np.arange(n))
     case("range_batch_200k", lambda: tf.data.Dataset.range(NUMBERS).batch(BATCH), sum_of)
-    case("map_200k_scalars", lambda: scalars().map(lambda x: x * 2, num_parallel_calls=calls), sum_of)
-    case("map_200k_scalars_batched", lambda: scalars().batch(BATCH).map(lambda x: x * 2, num_parallel_calls=calls), sum_of)
-    case("shuffle_10k_of_200k", lambda: tf.data.Dataset.range(NUMBERS).shuffle(SHUFFLE), sum_of)
+    case("map_20k_scalars", lambda: scalars(FEW_NUMBERS).map(lambda x: x * 2, num_parallel_calls=calls), sum_of)
+    case("map_200k_scalars_batched", lambda: scalars(NUMBERS).batch(BATCH).map(lambda x: x * 2, num_parallel_calls=calls), sum_of)
+    case("shuffle_10k_of_200k_batched", lambda: tf.data.Dataset.range(NUMBERS).shuffle(SHUFFLE).batch(BATCH), sum_of)
 
     def rows():
         images, labels = worker.normal([ROWS, ROW], 1), np.arange(ROWS)
@@ -61,7 +61,7 @@ def add_cases(threads):
     case("tfrecord_20k_parse_batched", lambda: _records().batch(128).map(several, num_parallel_calls=calls), sum_of)
     columns = lambda: tf.data.experimental.CsvDataset(csv_file(), [0.0] * CSV_COLUMNS).batch(CSV_BATCH)
     case("csv_100k_rows_of_10_floats", columns, lambda batch: sum_of(batch[3]))
-    case("text_200k_lines", lambda: tf.data.TextLineDataset(text_file()), lambda text: len(text.numpy()))
+    case("text_20k_lines", lambda: tf.data.TextLineDataset(text_file()), lambda text: len(text.numpy()))
     worker.case("data_start/first_batch_of_60k_rows")(lambda: _begun(rows()))
     order = lambda: tf.data.Dataset.range(NUMBERS).shuffle(NUMBERS).batch(ROW_BATCH)
     worker.case("data_resume/at_190k_of_200k")(lambda: _begun(order().skip(PASSED // ROW_BATCH)))
