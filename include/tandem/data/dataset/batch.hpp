@@ -258,13 +258,11 @@ class Unbatch final : public Stage<T> {
     void add_to(std::string& text) const { add_word(text, read), add_word(text, row); }
     void read_from(PlaceWords& words) { read = words.number(), row = words.number(); }
   };
-  class Run_ final : public MarkedCursor<T, State> {
+  class Run_ final : public MarkedCursor<T, State, Run_> {
    public:
     Run_(const Unbatch& stage, const Run& run, std::shared_ptr<Track<State>> track)
-        : MarkedCursor<T, State>(std::move(track), 8), stage_(stage), run_(run) {}
-
-   private:
-    bool read(T& out) override {
+        : MarkedCursor<T, State, Run_>(std::move(track), 8, 32), stage_(stage), run_(run) {}
+    bool read(T& out) {
       while (row_ == rows_)
         if (!read_batch()) return false;
       out = batch_;
@@ -272,6 +270,18 @@ class Unbatch final : public Stage<T> {
       ++row_;
       return true;
     }
+    State state() const { return {this->read_, row_ == rows_ ? 0 : row_}; }
+    void move_to(const State& state) {
+      row_ = rows_ = 0;
+      input_.reset();
+      this->read_ = state.row > 0 ? std::max<i64>(state.read - 1, 0) : state.read;
+      input_ = open_at(*stage_.input_, run_, this->read_);
+      if (state.row == 0) return;
+      if (!read_batch() || state.row > rows_) PlaceWords::fail();  // of another pipeline
+      row_ = state.row;
+    }
+
+   private:
     bool read_batch() {
       ++this->read_;  // also of a batch that raises
       if (!input_->next(batch_)) {
@@ -283,16 +293,6 @@ class Unbatch final : public Stage<T> {
       row_ = rows_ = 0;
       rows_ = common_rows("unbatch", tensors);
       return true;
-    }
-    State state() const override { return {this->read_, row_ == rows_ ? 0 : row_}; }
-    void move_to(const State& state) override {
-      row_ = rows_ = 0;
-      input_.reset();
-      this->read_ = state.row > 0 ? std::max<i64>(state.read - 1, 0) : state.read;
-      input_ = open_at(*stage_.input_, run_, this->read_);
-      if (state.row == 0) return;
-      if (!read_batch() || state.row > rows_) PlaceWords::fail();  // of another pipeline
-      row_ = state.row;
     }
 
     const Unbatch& stage_;

@@ -16,11 +16,19 @@ bool truth(const R& r) {
 }
 
 /// A run through a stage whose state is the place in its input.
-template <class T>
-class ReadingCursor : public MarkedCursor<T, ReadState> {
+template <class T, class Self>
+class ReadingCursor : public MarkedCursor<T, ReadState, Self> {
+ public:
+  ReadState state() const { return {this->read_}; }
+  void move_to(const ReadState& state) {
+    input_.reset();
+    input_ = open_at(source_, run_, state.read);
+    this->read_ = state.read;
+  }
+
  protected:
   ReadingCursor(const Stage<T>& input, const Run& run, std::shared_ptr<Track<ReadState>> track)
-      : MarkedCursor<T, ReadState>(std::move(track), 8), source_(input), run_(run) {}
+      : MarkedCursor<T, ReadState, Self>(std::move(track), 8, 32), source_(input), run_(run) {}
   bool read_input(T& out) {
     ++this->read_;  // also of an element that raises
     if (input_->next(out)) return true;
@@ -29,13 +37,6 @@ class ReadingCursor : public MarkedCursor<T, ReadState> {
   }
 
  private:
-  ReadState state() const override { return {this->read_}; }
-  void move_to(const ReadState& state) override {
-    input_.reset();
-    input_ = open_at(source_, run_, state.read);
-    this->read_ = state.read;
-  }
-
   const Stage<T>& source_;
   const Run run_;
   std::unique_ptr<Cursor<T>> input_;
@@ -50,13 +51,11 @@ class Filter final : public Stage<T> {
   i64 cardinality() const override { return input_->cardinality() == 0 ? 0 : unknown_cardinality; }
   Marks* marks() const override { return &marks_; }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
-    class Run_ final : public ReadingCursor<T> {
+    class Run_ final : public ReadingCursor<T, Run_> {
      public:
       Run_(const Filter& stage, const Run& run, std::shared_ptr<Track<ReadState>> track)
-          : ReadingCursor<T>(*stage.input_, run, std::move(track)), stage_(stage) {}
-
-     private:
-      bool read(T& out) override {
+          : ReadingCursor<T, Run_>(*stage.input_, run, std::move(track)), stage_(stage) {}
+      bool read(T& out) {
         while (!ended_ && this->read_input(out)) {
           const Timing timing(stage_.counts());
           if (truth(call(stage_.f_, std::as_const(out)))) return true;
@@ -65,6 +64,7 @@ class Filter final : public Stage<T> {
         return false;
       }
 
+     private:
       const Filter& stage_;
       bool ended_ = false;
     };
@@ -117,13 +117,11 @@ class Scan final : public Stage<R> {
   using State = ScanState<S>;
   static constexpr i64 most_bytes = 4096;  // of a state in a mark
 
-  class Run_ final : public MarkedCursor<R, State> {
+  class Run_ final : public MarkedCursor<R, State, Run_> {
    public:
     Run_(const Scan& stage, const Run& run, std::shared_ptr<Track<State>> track)
-        : MarkedCursor<R, State>(std::move(track), 8), stage_(stage), run_(run), state_(stage.initial_) {}
-
-   private:
-    bool read(R& out) override {
+        : MarkedCursor<R, State, Run_>(std::move(track), 8, 32), stage_(stage), run_(run), state_(stage.initial_) {}
+    bool read(R& out) {
       T element;
       ++this->read_;  // also of an element that raises
       if (!input_->next(element)) {
@@ -134,7 +132,7 @@ class Scan final : public Stage<R> {
       std::tie(state_, out) = stage_.f_(std::as_const(state_), std::move(element));
       return true;
     }
-    bool can_note() const override {
+    bool can_note() const {
       if constexpr (Batchable<S>) {
         bool is_here = true;
         each_tensor(state_,
@@ -144,14 +142,15 @@ class Scan final : public Stage<R> {
         return false;
       }
     }
-    State state() const override { return {this->read_, state_}; }
-    void move_to(const State& state) override {
+    State state() const { return {this->read_, state_}; }
+    void move_to(const State& state) {
       input_.reset();
       input_ = open_at(*stage_.input_, run_, state.read);
       this->read_ = state.read;
       state_ = state.state ? *state.state : stage_.initial_;
     }
 
+   private:
     const Scan& stage_;
     const Run run_;
     std::unique_ptr<Cursor<T>> input_;
@@ -175,13 +174,11 @@ class IgnoreErrors final : public Stage<T> {
   i64 cardinality() const override { return input_->cardinality() == 0 ? 0 : unknown_cardinality; }
   Marks* marks() const override { return &marks_; }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
-    class Run_ final : public ReadingCursor<T> {
+    class Run_ final : public ReadingCursor<T, Run_> {
      public:
       Run_(const IgnoreErrors& stage, const Run& run, std::shared_ptr<Track<ReadState>> track)
-          : ReadingCursor<T>(*stage.input_, run, std::move(track)), stage_(stage) {}
-
-     private:
-      bool read(T& out) override {
+          : ReadingCursor<T, Run_>(*stage.input_, run, std::move(track)), stage_(stage) {}
+      bool read(T& out) {
         for (i64 consecutive = 1;; ++consecutive) {
           try {
             return this->read_input(out);
@@ -199,6 +196,7 @@ class IgnoreErrors final : public Stage<T> {
         }
       }
 
+     private:
       const IgnoreErrors& stage_;
     };
     return begun(*this, marks_, run, first,

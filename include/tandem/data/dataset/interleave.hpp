@@ -55,31 +55,19 @@ class Interleave final : public Stage<U> {
   using State = InterleaveState;
   // Elements between marks: a mark is as large as a cycle.
   i64 spacing() const {
-    return i64{8} << std::min(static_cast<int>(std::bit_width(static_cast<u64>(options_.cycle_length))), 40);
+    return i64{32} << std::min(static_cast<int>(std::bit_width(static_cast<u64>(options_.cycle_length))), 40);
   }
 
-  class Run_ final : public MarkedCursor<U, State> {
+  class Run_ final : public MarkedCursor<U, State, Run_> {
    public:
     Run_(const Interleave& stage, const Run& run, std::shared_ptr<Track<State>> track)
-        : MarkedCursor<U, State>(std::move(track), stage.spacing()),
+        : MarkedCursor<U, State, Run_>(std::move(track), stage.spacing(),
+                                       8 + 2 * std::min<i64>(stage.options_.cycle_length, 1024)),
           stage_(stage),
           run_(run),
           cycle_(static_cast<std::size_t>(stage.options_.cycle_length)) {}
 
-   private:
-    struct Turn {
-      State::Turn place = {};
-      StageRef<U> stage;  // destroyed after the cursor
-      std::unique_ptr<Cursor<U>> cursor;
-      Turn& operator=(Turn&& o) noexcept {
-        cursor = std::move(o.cursor);
-        stage = std::move(o.stage);
-        place = o.place;
-        return *this;
-      }
-    };
-
-    bool read(U& out) override {
+    bool read(U& out) {
       for (std::size_t empty = 0; empty < cycle_.size();) {
         Turn& turn = cycle_[at_];
         if (!turn.cursor && !begin(turn)) {
@@ -96,6 +84,42 @@ class Interleave final : public Stage<U> {
       }
       return false;
     }
+    bool can_note() const { return cycle_.size() <= 1024; }
+    State state() const {
+      State r{this->read_, begun_, static_cast<i64>(at_), block_};
+      for (const Turn& turn : cycle_) r.turns.push_back(turn.cursor ? turn.place : State::Turn());
+      return r;
+    }
+    void move_to(const State& state) {
+      const bool fits = state.turns.size() == cycle_.size() && static_cast<std::size_t>(state.at) < cycle_.size();
+      if (state.read > 0 && !fits) PlaceWords::fail();  // of another pipeline
+      for (std::size_t i = 0; i < cycle_.size(); ++i) {
+        cycle_[i] = {};
+        if (state.read == 0 || state.turns[i].place < 0) continue;
+        T element;
+        const auto input = open_at(*stage_.input_, run_, state.turns[i].place);
+        if (!input->next(element)) PlaceWords::fail();
+        open(cycle_[i], state.turns[i], std::move(element));
+      }
+      input_.reset();
+      input_ = open_at(*stage_.input_, run_, state.read);
+      this->read_ = state.read, begun_ = state.begun, block_ = state.block, ended_ = false;
+      at_ = static_cast<std::size_t>(state.at);
+    }
+
+   private:
+    struct Turn {
+      State::Turn place = {};
+      StageRef<U> stage;  // destroyed after the cursor
+      std::unique_ptr<Cursor<U>> cursor;
+      Turn& operator=(Turn&& o) noexcept {
+        cursor = std::move(o.cursor);
+        stage = std::move(o.stage);
+        place = o.place;
+        return *this;
+      }
+    };
+
     static bool read_of(Turn& turn, U& out) {
       ++turn.place.passed;  // also of an element that raises
       if (turn.cursor->next(out)) return true;
@@ -119,29 +143,6 @@ class Interleave final : public Stage<U> {
       turn.place = place;
     }
     void advance() { at_ = (at_ + 1) % cycle_.size(), block_ = 0; }
-
-    bool can_note() const override { return cycle_.size() <= 1024; }
-    State state() const override {
-      State r{this->read_, begun_, static_cast<i64>(at_), block_};
-      for (const Turn& turn : cycle_) r.turns.push_back(turn.cursor ? turn.place : State::Turn());
-      return r;
-    }
-    void move_to(const State& state) override {
-      const bool fits = state.turns.size() == cycle_.size() && static_cast<std::size_t>(state.at) < cycle_.size();
-      if (state.read > 0 && !fits) PlaceWords::fail();  // of another pipeline
-      for (std::size_t i = 0; i < cycle_.size(); ++i) {
-        cycle_[i] = {};
-        if (state.read == 0 || state.turns[i].place < 0) continue;
-        T element;
-        const auto input = open_at(*stage_.input_, run_, state.turns[i].place);
-        if (!input->next(element)) PlaceWords::fail();
-        open(cycle_[i], state.turns[i], std::move(element));
-      }
-      input_.reset();
-      input_ = open_at(*stage_.input_, run_, state.read);
-      this->read_ = state.read, begun_ = state.begun, block_ = state.block, ended_ = false;
-      at_ = static_cast<std::size_t>(state.at);
-    }
 
     const Interleave& stage_;
     Run run_;

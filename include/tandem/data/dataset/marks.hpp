@@ -160,14 +160,18 @@ class MarksOf final : public Marks {
   std::vector<Kept> tracks_;  // that of the run that began last is at the end
 };
 
-/// A run that notes marks and begins at them. A derived class counts in `read_` how many elements of its input it has
-/// asked for.
-template <class T, class State>
+/// A run that notes marks and begins at them. Self, the derived class, counts in `read_` how many elements of its input
+/// it has asked for, and has
+///   bool read(T& out)                as next()
+///   State state() const
+///   void move_to(const State&)       goes to a state, which sets `read_`
+///   bool can_note() const            whether there are marks of this state
+template <class T, class State, class Self>
 class MarkedCursor : public Cursor<T> {
  public:
   bool next(T& out) final {
     try {
-      if (!read(out)) return false;
+      if (!self().read(out)) return false;
     } catch (...) {
       passed();
       throw;
@@ -192,34 +196,31 @@ class MarkedCursor : public Cursor<T> {
     else go_to(0, State());
     if (first > number_) skip(first - number_);
   }
+  bool can_note() const { return true; }
 
  protected:
-  /// `spacing` is a power of 2: how many elements lie between marks, if they need no more than some calls each.
-  MarkedCursor(std::shared_ptr<Track<State>> track, i64 spacing) : track_(std::move(track)), spacing_(spacing) {}
-  /// As next().
-  virtual bool read(T& out) = 0;
-  virtual State state() const = 0;
-  /// Goes to a state, which sets `read_`.
-  virtual void move_to(const State& state) = 0;
-  /// Whether there are marks of this state.
-  virtual bool can_note() const { return true; }
+  /// Between marks lie `spacing` elements, a power of 2, or `far` of the input where these are fewer.
+  MarkedCursor(std::shared_ptr<Track<State>> track, i64 spacing, i64 far)
+      : track_(std::move(track)), spacing_(spacing), far_(far) {}
 
   i64 read_ = 0;
 
  private:
+  Self& self() { return static_cast<Self&>(*this); }
   void passed() {
-    ++number_;
-    if (number_ % spacing_ != 0 && read_ - noted_ < 4 * spacing_) return;
+    if ((++number_ & (spacing_ - 1)) == 0 || read_ - noted_ >= far_) note();
+  }
+  [[gnu::noinline]] void note() {
     noted_ = read_;
-    if (can_note()) track_->note(number_, state());
+    if (self().can_note()) track_->note(number_, self().state());
   }
   void go_to(i64 element, const State& state) {
-    move_to(state);
+    self().move_to(state);
     number_ = element, noted_ = read_;
   }
 
   std::shared_ptr<Track<State>> track_;
-  const i64 spacing_;
+  const i64 spacing_, far_;
   i64 number_ = 0, noted_ = 0;  // elements so far; read_ at the last mark
 };
 
