@@ -35,9 +35,13 @@ class Dataset;
 
 namespace detail {
 
+template <class T>
+void take_dataset(const Dataset<T>&);
 /// Dataset and what is derived from it: TextLineDataset and its like.
 template <class D>
-concept is_dataset = requires { typename D::value_type; } && std::derived_from<D, Dataset<typename D::value_type>>;
+concept is_dataset = requires(const D& d) {
+  take_dataset(d);
+};
 
 TANDEM_API void check_at(bool indexed, i64 epoch, i64 index, i64 cardinality);
 TANDEM_API i64 check_size(i64 cardinality);
