@@ -62,7 +62,6 @@ if(TARGET tandem_summary)
   set_target_properties(summary_sizes PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
 endif()
 
-# Of several ranks: mpirun -np 2 build/release/bench/distribute_all_reduce, which compares with MPI itself.
 # Our side of data_pictures/program.py.
 if(TARGET tandem_data AND TARGET tandem_image)
   add_executable(data_memory data_pictures/memory.cpp)
@@ -71,7 +70,7 @@ if(TARGET tandem_data AND TARGET tandem_image)
   set_target_properties(data_memory PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
 endif()
 
-# all_reduce against MPI itself: mpirun -np 2 build/release/bench/distribute_all_reduce.
+# Of several ranks: mpirun -np 2 build/release/bench/distribute_all_reduce, which compares with MPI itself.
 if(TARGET tandem_distribute_mpi)
   foreach(program all_reduce sharded_embedding)
     add_executable(distribute_${program} distribute/${program}.cpp)
