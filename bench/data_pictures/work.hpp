@@ -1,5 +1,5 @@
 // The work of the pictures scenario: JPEG files, in memory, become tensors of 224 x 224 pixels. A run is a pass over
-// all of them. Every competitor's file follows this list; what other languages write is peers/python/data.py.
+// all of them. Every competitor's file follows this list; what other languages write is peers/python/pictures.py.
 #pragma once
 #include <cmath>
 #include <cstdint>

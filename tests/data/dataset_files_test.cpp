@@ -104,6 +104,10 @@ TEST_CASE("list_files: the paths of patterns, sorted") {
           data::list_files({folder / "*.txt", folder / "*.png"});
         }).find("list_files: no path matches " + (folder / "*.png")) == 0);
   CHECK_THROWS_AS(data::list_files(folder / "none/*"), errors::NotFoundError);
+  std::filesystem::create_directory(folder / "parts");
+  write(folder / "parts/p.txt", "p");
+  std::filesystem::create_symlink("nowhere", folder / "gone");  // which hides nothing
+  CHECK(names(data::list_files(folder / "*/*.txt")) == Texts{"parts/p.txt"});
   if (::geteuid() != 0) {  // who may read all
     std::filesystem::permissions(folder / "", std::filesystem::perms::none);
     CHECK_THROWS_AS(data::list_files(folder / "*.txt"), errors::UnavailableError);

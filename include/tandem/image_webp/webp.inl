@@ -99,6 +99,7 @@ TANDEM_INLINE Tensor decode_webp(std::string_view contents, DecodeWebpOptions o)
   return r;
 }
 TANDEM_INLINE Tensor decode_webp(const Tensor& contents, DecodeWebpOptions o) {
+  const tandem::detail::CallSite call(o, "decode_webp");
   return decode_webp(contents.item<std::string>(), o);
 }
 

@@ -273,7 +273,6 @@ class Unbatch final : public Stage<T> {
     State state() const { return {this->read_, row_ == rows_ ? 0 : row_}; }
     void move_to(const State& state) {
       row_ = rows_ = 0;
-      input_.reset();
       this->read_ = state.row > 0 ? std::max<i64>(state.read - 1, 0) : state.read;
       input_ = open_at(*stage_.input_, run_, this->read_);
       if (state.row == 0) return;

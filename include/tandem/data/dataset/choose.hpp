@@ -21,7 +21,6 @@ class ReadingCursor : public MarkedCursor<T, ReadState, Self> {
  public:
   ReadState state() const { return {this->read_}; }
   void move_to(const ReadState& state) {
-    input_.reset();
     input_ = open_at(source_, run_, state.read);
     this->read_ = state.read;
   }
@@ -95,8 +94,12 @@ struct ScanState {
     read = words.number();
     const std::string bytes = words.bytes();
     ElementBytes from("set_seek_points", bytes);
-    if constexpr (Batchable<S>) read_element(from, state.emplace());
-    from.check_end();
+    try {
+      if constexpr (Batchable<S>) read_element(from, state.emplace());
+      from.check_end();
+    } catch (const errors::DataLossError&) {
+      PlaceWords::fail();
+    }
   }
 };
 
@@ -144,7 +147,6 @@ class Scan final : public Stage<R> {
     }
     State state() const { return {this->read_, state_}; }
     void move_to(const State& state) {
-      input_.reset();
       input_ = open_at(*stage_.input_, run_, state.read);
       this->read_ = state.read;
       state_ = state.state ? *state.state : stage_.initial_;

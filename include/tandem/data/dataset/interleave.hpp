@@ -91,17 +91,17 @@ class Interleave final : public Stage<U> {
       return r;
     }
     void move_to(const State& state) {
-      const bool fits = state.turns.size() == cycle_.size() && static_cast<std::size_t>(state.at) < cycle_.size();
-      if (state.read > 0 && !fits) PlaceWords::fail();  // of another pipeline
+      const bool begins = state.turns.empty();
+      if (static_cast<std::size_t>(state.at) >= cycle_.size() || (!begins && state.turns.size() != cycle_.size()))
+        PlaceWords::fail();  // of another pipeline
       for (std::size_t i = 0; i < cycle_.size(); ++i) {
         cycle_[i] = {};
-        if (state.read == 0 || state.turns[i].place < 0) continue;
+        if (begins || state.turns[i].place < 0) continue;
         T element;
         const auto input = open_at(*stage_.input_, run_, state.turns[i].place);
         if (!input->next(element)) PlaceWords::fail();
         open(cycle_[i], state.turns[i], std::move(element));
       }
-      input_.reset();
       input_ = open_at(*stage_.input_, run_, state.read);
       this->read_ = state.read, begun_ = state.begun, block_ = state.block, ended_ = false;
       at_ = static_cast<std::size_t>(state.at);

@@ -23,7 +23,7 @@ class TANDEM_API PlaceWords {
   explicit PlaceWords(std::string_view text) : left_(text) {}
   bool ended() const { return left_.empty(); }
   std::string_view word();
-  i64 number(i64 least = 0);
+  i64 number(i64 least = 0, i64 most = i64{1} << 62);
   /// The bytes that a word has as hexadecimal digits.
   std::string bytes();
   [[noreturn]] static void fail();
@@ -43,7 +43,7 @@ class TANDEM_API Marks {
  public:
   virtual ~Marks();
   /// Those of the epoch that was begun last, as a text, and back. `files` is generation_of_files.
-  virtual std::string text() const = 0;
+  virtual std::string text(u64 files) const = 0;
   virtual void read(std::string_view text, u64 files) = 0;
 };
 
@@ -88,7 +88,7 @@ class Track {
   }
 
  private:
-  static constexpr std::size_t kept = 32;  // of each level: level k has one in 2^k elements
+  static constexpr std::size_t kept = 32;  // of each level: level k has those at multiples of 2^k
   mutable std::mutex mutex_;
   std::vector<Mark> marks_;
 };
@@ -114,12 +114,12 @@ class MarksOf final : public Marks {
     if (tracks_.size() > most) tracks_.erase(tracks_.begin());
     return kept.track;
   }
-  std::string text() const override {
+  std::string text(u64 files) const override {
     const std::lock_guard lock(mutex_);
     std::string r;
     add_word(r, 0);  // so that there is a text
     for (const Kept& kept : tracks_) {
-      if (kept.key.nested || kept.key.epoch != tracks_.back().key.epoch) continue;
+      if (kept.key.nested || kept.key.epoch != tracks_.back().key.epoch || kept.files != files) continue;
       const auto marks = kept.track->all();
       add_word(r, kept.key.epoch), add_word(r, std::bit_cast<i64>(kept.key.place)), add_word(r, std::ssize(marks));
       for (const auto& mark : marks) {
@@ -134,9 +134,11 @@ class MarksOf final : public Marks {
     std::vector<Kept> tracks;
     if (words.number() != 0) PlaceWords::fail();
     while (!words.ended()) {
+      if (tracks.size() == most) PlaceWords::fail();
+      using Limits = std::numeric_limits<i64>;
       Kept kept{{}, files, std::make_shared<Track<State>>()};
-      kept.key.epoch = words.number(std::numeric_limits<i64>::min());
-      kept.key.place = std::bit_cast<u64>(words.number(std::numeric_limits<i64>::min()));
+      kept.key.epoch = words.number(Limits::min(), Limits::max());
+      kept.key.place = std::bit_cast<u64>(words.number(Limits::min(), Limits::max()));
       for (i64 left = words.number(); left > 0; --left) {
         const i64 element = words.number(1);
         State state;
@@ -234,7 +236,7 @@ std::unique_ptr<Cursor<T>> open_at(const Stage<T>& input, const Run& run, i64 pl
 /// Begins a run of a stage at element `first`: make(track) makes its cursor.
 template <class State, class Make>
 auto begun(const StageInfo& stage, MarksOf<State>& marks, const Run& run, i64 first, const Make& make) {
-  auto cursor = make(marks.of(run.key, generation_of_files(stage, first > 0)));
+  auto cursor = make(marks.of(run.key, generation_of_files(stage, true)));
   cursor->begin_at(first);
   return cursor;
 }

@@ -139,12 +139,14 @@ TANDEM_INLINE u64 generation_of_files(const StageInfo& stage, bool look) {
     if (SeekPoints* const points = input->seek_points()) r += points->generation(look);
   return r;
 }
+// From the last stage to the first: while other threads run through them, marks are of files that points know.
 TANDEM_INLINE std::string seek_points(const StageInfo& last) {
   std::string r;
-  const auto add = [&r](const std::string& line) { r += (r.empty() ? "" : "\n") + line; };
-  for (const StageInfo* stage : impl::stages_of(last)) {
-    if (const SeekPoints* const points = stage->seek_points()) add(points->text());
-    if (const Marks* const marks = stage->marks()) add(marks->text());
+  const auto add = [&r](std::string line) { r = std::move(line) + (r.empty() ? "" : "\n") + r; };
+  const std::vector<const StageInfo*> stages = impl::stages_of(last);
+  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+    if (const Marks* const marks = (*stage)->marks()) add(marks->text(generation_of_files(**stage, false)));
+    if (const SeekPoints* const points = (*stage)->seek_points()) add(points->text());
   }
   return r;
 }
@@ -172,11 +174,11 @@ TANDEM_INLINE std::string_view PlaceWords::word() {
   left_.remove_prefix(std::min(end + 1, left_.size()));
   return r;
 }
-TANDEM_INLINE i64 PlaceWords::number(i64 least) {
+TANDEM_INLINE i64 PlaceWords::number(i64 least, i64 most) {
   const std::string_view text = word();
   i64 r = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), r);
-  if (error != std::errc() || rest != text.data() + text.size() || r < least) fail();
+  if (error != std::errc() || rest != text.data() + text.size() || r < least || r > most) fail();
   return r;
 }
 TANDEM_INLINE std::string PlaceWords::bytes() {
