@@ -1,4 +1,4 @@
-// Conversion between dtypes: cast, saturate_cast, bitcast. The kernel: cpu/pointwise/cast.hpp. Strings: ops/string.
+// Conversion between dtypes: cast, saturate_cast, bitcast. The kernel: cpu/pointwise/cast.hpp. Strings: strings/.
 #pragma once
 #include <concepts>
 

@@ -1,5 +1,5 @@
 // ConvPlan: how a convolution, its input gradient and its filter gradient walk over their operands. Plain data, because
-// the kernels of every instruction set read it. Not here: how a plan is made (plan.inl), the kernels (*.inc).
+// the kernels of every instruction set read it. Not here: how a plan is made (make_plan.hpp), the kernels (*.inc).
 #pragma once
 #include "tandem/base/dtype.hpp"
 

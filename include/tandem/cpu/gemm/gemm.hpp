@@ -1,6 +1,6 @@
 // Matrix products on raw pointers: C = A * B (+ C), row-major, with bias, scale, offset and activation as an optional
 // epilogue.
-// Not here: tensors, batches and shape rules (ops/linalg); the micro-kernels (gemm_*.inc, gemv.inc).
+// Not here: tensors, batches and shape rules (ops/linalg); the micro-kernels (tile.inc, gemv.inc).
 #pragma once
 #include <complex>
 #include <cstddef>

@@ -76,7 +76,7 @@ struct BatchedProduct {
     const i64 count = batches.count;
     if (count <= 0 || batches.m == 0 || batches.n == 0) return;
     const i64 work = std::max<i64>(1, batches.m * batches.n * std::max<i64>(batches.k, 1));
-    // InlinedVector products are assigned to threads as a whole; each large one is split by gemm itself.
+    // Small products are assigned to threads as a whole; each large one is split by gemm itself.
     const bool whole = count > 1 && work < (1 << 21);
     if (!whole) {
       for (i64 i = 0; i < count; ++i) one(*this, i, true);

@@ -48,14 +48,14 @@ class PlannedProgram : public Program {
  private:
   struct Step {
     // resolved: a kernel whose result's sizes depend on data
-    enum Kind : std::uint8_t { kernel, resolved, read, assign, execute } kind;
-    bool locked;      // read: of a Variable that this program's own nodes assign
-    bool last;        // assign: the old value is dead after it
-    Stream stream;    // kernel: where it runs
-    const OpDef* op;  // kernel
-    const Node* node;
-    std::uint32_t index;           // kernel: of its call; read, assign: of the Variable
-    std::uint32_t fresh, freshes;  // kernel: the outputs that need separate buffers
+    enum Kind : std::uint8_t { kernel, resolved, read, assign, execute } kind = execute;
+    bool locked = false;        // read: of a Variable that this program's own nodes assign
+    bool last = false;          // assign: the old value is dead after it
+    Stream stream = {};         // kernel: where it runs
+    const OpDef* op = nullptr;  // kernel
+    const Node* node = nullptr;
+    std::uint32_t index = 0;               // kernel: of its call; read, assign: of the Variable
+    std::uint32_t fresh = 0, freshes = 0;  // kernel: the outputs that need separate buffers
   };
   struct CallAt {
     std::uint32_t operands, inputs, outputs;

@@ -20,15 +20,12 @@ TANDEM_LAZY_INLINE void PlannedProgram::add_operand(int value, LeanVector<LeanVe
 TANDEM_LAZY_INLINE void PlannedProgram::add_kernel(std::size_t node, LeanVector<LeanVector<Use>>& uses) {
   const Node& n = graph_->nodes[node];
   const Device device = device_of(*graph_, n);
-  Step s{n.op->rare.resolve ? Step::resolved : Step::kernel,
-         false,
-         false,
-         Stream{device},
-         n.op,
-         &n,
-         static_cast<std::uint32_t>(calls_.size()),
-         static_cast<std::uint32_t>(fresh_.size()),
-         0};
+  Step s{.kind = n.op->rare.resolve ? Step::resolved : Step::kernel,
+         .stream = Stream{device},
+         .op = n.op,
+         .node = &n,
+         .index = static_cast<std::uint32_t>(calls_.size()),
+         .fresh = static_cast<std::uint32_t>(fresh_.size())};
   calls_.push_back(
       {static_cast<std::uint32_t>(operand_values_.size()), n.in.size(), static_cast<std::uint32_t>(n.outputs), node});
   for (int v : n.in) add_operand(v, uses);
@@ -63,13 +60,14 @@ TANDEM_LAZY_INLINE void PlannedProgram::compile() {
       const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
       last_use[at] = std::max(last_use[at], plan_.last_use[static_cast<std::size_t>(n.first_out)]);
       (is_early[i] ? early_ : steps_)
-          .push_back({Step::read, static_cast<bool>(is_assigned[at]), false, {}, nullptr, &n, at, 0, 0});
+          .push_back({.kind = Step::read, .locked = static_cast<bool>(is_assigned[at]), .node = &n, .index = at});
     } else if (n.op == &assign_variable_op) {
       const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
       const bool last = last_use[at] < static_cast<int>(i);
-      steps_.push_back({Step::assign, static_cast<bool>(is_assigned[at]), last, {}, nullptr, &n, at, 0, 0});
+      steps_.push_back(
+          {.kind = Step::assign, .locked = static_cast<bool>(is_assigned[at]), .last = last, .node = &n, .index = at});
     } else if (n.op->rare.host_kernel) {
-      steps_.push_back({Step::execute, false, false, {}, nullptr, &n, 0, 0, 0});
+      steps_.push_back({.kind = Step::execute, .node = &n});
     } else {
       add_kernel(i, uses);
     }

@@ -1,4 +1,4 @@
-// InlinedVector helpers shared by several definitions in graph/.
+// Small helpers shared by several definitions in graph/.
 #pragma once
 #include <algorithm>
 

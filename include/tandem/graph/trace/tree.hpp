@@ -71,7 +71,10 @@ constexpr std::size_t field_count() {
 /// The fields of an aggregate, as a tuple of references.
 template <class T>
 auto fields_of(T& x) {
-  constexpr std::size_t n = field_count<std::remove_const_t<T>>();
+  using V = std::remove_const_t<T>;
+  static_assert(!takes<V>(std::make_index_sequence<13>()),
+                "a struct has more than 12 fields: put some of them into a struct or std::tuple of their own");
+  constexpr std::size_t n = field_count<V>();
   if constexpr (n == 0) return std::tuple<>();
 #define TANDEM_FIELDS(count, ...) \
   if constexpr (n == count) {     \

@@ -105,7 +105,6 @@ struct maximum_rule : Binary<reals, Saves::inputs> {
   static TANDEM_HD V forward(V a, V b) {
     return max(a, b);
   }
-  // namespace detail
   static Grads gradient(const GradCall& c) { return tandem::detail::by_choice(c, greater_equal(c.in[0], c.in[1])); }
 };
 struct minimum_rule : Binary<reals, Saves::inputs> {
