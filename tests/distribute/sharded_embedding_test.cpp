@@ -161,6 +161,43 @@ TEST_CASE("fit trains a sharded table as one process does, also where a rank has
   }
 }
 
+TEST_CASE("broadcast, clones and optimizers' slots leave each rank its shard") {
+  std::atomic<int> right = 0;
+  SimCluster(3).run([&](const Communicator& w) {
+    const MultiWorkerMirroredStrategy strategy;
+    const auto scope = strategy.scope();
+    const Words model;
+    model(constant({1}));
+    const Variable shard = model.embedding.trainable_variables()[0];
+    shard.assign(zeros_like(shard.value()) + (w.rank() + 1.f));
+    const optimizers::Adam adam(0.1);
+    adam.build(model.trainable_variables());
+    strategy.broadcast(model);
+    strategy.broadcast(adam);  // rows differ: 4, 3 and 3
+    right += shard.value().to_vector<float>()[0] == static_cast<float>(w.rank() + 1);
+    const Words copy = model.clone();
+    const Variable copied = copy.embedding.trainable_variables()[0];
+    right += !copied.aggregate() && copied.value().to_vector<float>()[0] == static_cast<float>(w.rank() + 1);
+  });
+  CHECK(right == 6);
+}
+TEST_CASE("where one rank has an id that there is not, the others raise, too") {
+  std::atomic<int> right = 0;
+  SimCluster cluster(3, {.timeout = 5});
+  CHECK_THROWS_AS(cluster.run([&](const Communicator& w) {
+    const ShardedEmbedding embedding(10, 2);
+    try {
+      embedding(constant({w.rank() == 1 ? 10 : 0}));
+    } catch (const errors::UnavailableError&) {
+      ++right;
+      throw;
+    }
+  }),
+                  errors::OpError);
+  CHECK(right == 2);
+  CHECK_THAT(cluster.errors()[1], ContainsSubstring("beyond the table"));
+}
+
 TEST_CASE("a sharded table raises for ids out of range, global_clipnorm and folders of checkpoints") {
   std::atomic<int> right = 0;
   const auto has = [](const std::string& text, const std::string& part) {
@@ -172,6 +209,7 @@ TEST_CASE("a sharded table raises for ids out of range, global_clipnorm and fold
     UNSCOPED_INFO(beyond);
     right += has(beyond, "beyond the table");
     right += has(testing::error_of([&] { embedding(constant({-1})); }), "is negative");
+    right += has(testing::error_of([&] { embedding(constant({1.f})); }), "int32 or int64");
     right += has(testing::error_of([] { ShardedEmbedding(0, 2); }), "input_dim must be positive");
     const std::vector<Variable> weights = embedding.trainable_variables();
     const optimizers::SGD sgd({.learning_rate = 0.1, .global_clipnorm = 1.});
@@ -190,7 +228,7 @@ TEST_CASE("a sharded table raises for ids out of range, global_clipnorm and fold
                  }),
                  "/shard' has another value in each process");
   });
-  CHECK(right == 10);
+  CHECK(right == 12);
 }
 
 }  // namespace sharded_embedding_test

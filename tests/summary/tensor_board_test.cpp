@@ -201,8 +201,9 @@ TEST_CASE("what cannot be written is one warning, and an error when training has
   const std::string file = folder.file("logs", "a file in the place of the folder");
   static int warnings;
   warnings = 0;
-  set_warning_handler(
-      [](const char* text) { warnings += std::string_view(text).find("training goes on") != std::string_view::npos; });
+  set_warning_handler([](const char* text) {
+    warnings += std::string_view(text).find("does not end the training") != std::string_view::npos;
+  });
   train::Trainer trainer(network(), options());
   const std::string error = testing::error_of<errors::UnavailableError>([&] {
     trainer.fit(points.batches(10),
@@ -210,12 +211,27 @@ TEST_CASE("what cannot be written is one warning, and an error when training has
                  .validation_data = points.batches(20),
                  .callbacks = {summary::TensorBoard(
                      file, {.update_freq = 1, .histogram_freq = 1, .profile_steps = {3}, .hparams = {{"lr", 0.1}}})},
-                 .progress = {.mode = train::ProgressMode::none}});
+                 .progress = {.mode = train::ProgressMode::none},
+                 .directory = folder / "run"});
   });
   set_warning_handler(nullptr);
   CHECK(error.find(file) != error.npos);
   CHECK(warnings == 1);
   CHECK(trainer.step() == 12);
+  CHECK(train::latest_checkpoint(folder / "run/checkpoints").ends_with("ckpt-12.safetensors"));
+}
+TEST_CASE("a callback that throws when training has ended takes nothing back of what was written") {
+  const Points points(40);
+  const TemporaryFolder folder;
+  const auto thrower = train::LambdaCallback({.on_end = [](train::Run&) { throw std::runtime_error("at the end"); }});
+  train::Trainer trainer(network(), options());
+  CHECK_THROWS_WITH(trainer.fit(points.batches(10), {.epochs = 3,
+                                                     .callbacks = {summary::TensorBoard(folder / "logs"), thrower},
+                                                     .progress = {.mode = train::ProgressMode::none}}),
+                    "at the end");
+  const std::string page = summary::report_html(folder / "logs");
+  CHECK(page.find("at the end") != page.npos);
+  CHECK(page.find(">loss<") != page.npos);  // the curve
 }
 
 TEST_CASE("after a loss that is not a number, the report says where, and the last good checkpoint is there") {

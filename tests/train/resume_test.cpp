@@ -90,11 +90,21 @@ TEST_CASE("Ctrl-C saves after the step, and the same call goes on") {
   for (const i64 step : {1, 8, 13, 40}) {
     const TemporaryFolder folder;
     Training first;
-    const auto interrupt = train::LambdaCallback({.on_step_end = [step](train::Run& run) {
-      if (run.step() == step) ::raise(SIGINT);
-    }});
+    struct Interrupt : train::Callback {
+      explicit Interrupt(i64 at) : step(at) {}
+      void on_step_end(train::Run& run) override {
+        if (run.step() == step) ::raise(SIGINT);
+      }
+      void on_checkpoint(train::Run&) override { ++saved; }
+      void on_interrupt(train::Run&) override { told = saved; }
+      i64 step;
+      int saved = 0, told = 0;
+    };
+    const auto interrupt = std::make_shared<Interrupt>(step);
     const train::History h = first.trainer.fit(points().shuffled(8), first.fit_options(folder / "run", {interrupt}));
     CHECK(h.exit_status == 130);
+    CHECK(interrupt->told > 0);
+    CHECK(interrupt->told == interrupt->saved);
     CHECK(first.trainer.step() == step);
     INFO("step " << step);
     CHECK(Training().result(folder / "run") == uninterrupted());

@@ -80,6 +80,10 @@ struct Exchanged {
   Tensor rows, splits;
 };
 TANDEM_API Exchanged all_to_all(const Tensor& x, const Tensor& splits, CollectiveOptions = {});
+/// The same where a rank knows how many rows come from each rank: this saves the exchange of these numbers.
+///   received  int64, [p]
+///   returns   rows, [sum of received, ...]
+TANDEM_API Tensor all_to_all(const Tensor& x, const Tensor& splits, const Tensor& received, CollectiveOptions = {});
 TANDEM_API Tensor all_to_all(const Tensor& x, CollectiveOptions = {});
 
 }  // namespace TANDEM_NS::distribute

@@ -363,6 +363,9 @@ TANDEM_INLINE Tensor reduce_scatter(const Tensor& x, CollectiveOptions o) {
 TANDEM_INLINE Tensor all_to_all(const Tensor& x, CollectiveOptions o) {
   return apply1(all_to_all_op, impl::attrs_of(o), {o.name, o.where}, x);
 }
+TANDEM_INLINE Tensor all_to_all(const Tensor& x, const Tensor& splits, const Tensor& received, CollectiveOptions o) {
+  return apply1(all_to_all_op, impl::attrs_of(o), {o.name, o.where}, x, splits, received);
+}
 TANDEM_INLINE Exchanged all_to_all(const Tensor& x, const Tensor& splits, CollectiveOptions o) {
   const rules::CollectiveAttrs a = impl::attrs_of(o);
   const tandem::detail::CallSite call(o);

@@ -12,7 +12,7 @@ struct ShardedEmbeddingOptions {
   double minval = -0.05, maxval = 0.05;  ///< the initial values are uniformly distributed in [minval, maxval)
   std::optional<i64> seed = {};          ///< of the initial values; default: drawn by rank 0
   DType dtype = DType::float32;
-  std::optional<Communicator> group = {};  ///< default: Communicator::world()
+  std::optional<Communicator> group = {};  ///< default: Communicator::world(); with a strategy, its group
 };
 
 /// Embedding lookup in a table that is too large for one process, or whose gradients are: row r is held by rank r mod
@@ -21,23 +21,25 @@ struct ShardedEmbeddingOptions {
 ///   const distribute::ShardedEmbedding embedding(10'000'000, 64);
 ///   const Tensor vectors = embedding(ids);  // [...] -> [..., 64]
 ///
-/// A call asks each owner for the rows of its different ids, and the gradient returns their sums to the owners: two
-/// exchanges forward and one backward, of sizes that depend on the ids and not on the table. The owner gets the sum
-/// of all ranks' gradients, as the gradients of other Variables are added up in a strategy's scope. Initial values,
-/// results and gradients do not depend on the number of processes, the latter up to the order of additions.
+/// A call asks each owner for the rows of its different ids, and the gradient returns their sums to the owners: three
+/// exchanges forward, the first of numbers of ids alone, and one backward, of sizes that depend on the ids and not on
+/// the table. The owner gets the sum of all ranks' gradients, as the gradients of other Variables are added up in a
+/// strategy's scope. Initial values, results and gradients do not depend on the number of processes, the latter up to
+/// the order of additions.
 ///
 /// Every rank of the group must make the layer and call it the same number of times, in the same order as its other
 /// collective operations; with no ids if it has none. Tensors live on the CPU.
 ///   ids        int32 or int64, any shape, in [0, input_dim)
 ///   returns    [..., output_dim]
-///   throws     errors::InvalidArgumentError for sizes that are not positive, for an id out of range, with its
-///              position: the other ranks then raise errors::UnavailableError
+///   throws     errors::InvalidArgumentError for sizes that are not positive, ids of another dtype, and an id out of
+///              range, with its position: the other ranks then raise errors::UnavailableError, when that rank has ended
+///              or after the timeout
 ///   gradient   of the table: row-sparse, at the owners
 ///   variables  shard [rows of this rank, output_dim], a Variable without `.aggregate`
 ///
-/// An optimizer with `.global_clipnorm` refuses the shard, whose norm no rank knows; `.clipnorm` and `.clipvalue` clip
-/// what each rank has sent, before it is added up. train::Trainer writes checkpoints in rank 0, and refuses a folder:
-/// save table() instead.
+/// An optimizer with `.global_clipnorm` refuses the shard, whose norm no rank knows; what `.clipnorm` and `.clipvalue`
+/// do depends on the number of processes. Files that rank 0 alone writes have no place for the other shards: a Trainer's
+/// `.directory` and ModelCheckpoint raise (save table() instead), and histograms of summary::TensorBoard show rank 0's.
 class TANDEM_API ShardedEmbedding : public layers::Layer {
  public:
   ShardedEmbedding(i64 input_dim, i64 output_dim, ShardedEmbeddingOptions options = {});

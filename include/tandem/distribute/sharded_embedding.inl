@@ -67,15 +67,18 @@ TANDEM_INLINE Tensor ShardedEmbedding::operator()(const Tensor& ids) const {
   const Variable shard = variable(0);
   const i64 p = group_.size();
   if (p == 1) return gather(shard, ids);
+  if (ids.dtype() != DType::int32 && ids.dtype() != DType::int64)
+    errors::raise<errors::InvalidArgumentError>("ShardedEmbedding",
+                                                "ids are int32 or int64, not " + to_string(ids.spec()));
   const Tensor flat = cast(reshape(ids, {-1}), DType::int64);
   debugging::assert_greater_equal(flat, 0, {.message = "ShardedEmbedding: an id is negative"});
   debugging::assert_less(flat, input_dim_, {.message = "ShardedEmbedding: an id is beyond the table"});
   const Unique asked = unique(flat);
   const Tensor owners = floormod(asked.y, p), order = argsort(owners);
   const CollectiveOptions within{.group = group_};
-  const Exchanged wanted =
-      all_to_all(gather(asked.y, order), bincount(owners, {.minlength = p, .dtype = DType::int64}), within);
-  const Tensor rows = all_to_all(gather(shard, floordiv(wanted.rows, p)), wanted.splits, within).rows;
+  const Tensor counts = bincount(owners, {.minlength = p, .dtype = DType::int64});
+  const Exchanged wanted = all_to_all(gather(asked.y, order), counts, within);
+  const Tensor rows = all_to_all(gather(shard, floordiv(wanted.rows, p)), wanted.splits, counts, within);
   return gather(rows, reshape(gather(invert_permutation(order), asked.idx), shape(ids)));
 }
 

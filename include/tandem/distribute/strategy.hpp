@@ -88,7 +88,7 @@ class TANDEM_API MultiWorkerMirroredStrategy {
   /// The values of all processes, concatenated along an axis, in which their sizes may differ.
   Tensor gather(const Tensor& value, i64 axis = 0) const;
   /// Gives the Variables of a module the values that they have in rank 0: weights that were made or restored outside of
-  /// the scope.
+  /// the scope. Not those without `.aggregate`.
   void broadcast(const Module& module) const;
 
   /// This process's part of each batch: rows rank, rank + p, ... for p processes, of all tensors. So the order of rows,

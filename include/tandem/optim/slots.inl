@@ -17,7 +17,9 @@ TANDEM_INLINE std::vector<Module::Named> Slots::make(const Variable& weight, Spa
       const Tensor initial = kind.is_copy        ? cast(value, dtype)
                              : kind.initial != 0 ? full_like(value, kind.initial, {.dtype = dtype})
                                                  : zeros_like(value, dtype);
-      slots.push_back({name, Variable(initial, {.name = name.c_str(), .trainable = false}), weight, kind.name});
+      slots.push_back({name,
+                       Variable(initial, {.name = name.c_str(), .trainable = false, .aggregate = weight.aggregate()}),
+                       weight, kind.name});
     }
   };
   if (context.stager)

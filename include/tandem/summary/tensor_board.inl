@@ -51,7 +51,8 @@ TANDEM_INLINE TensorBoard::TensorBoard(std::string logdir, TensorBoardOptions op
 TANDEM_INLINE void TensorBoard::go_on_after(const errors::OpError& e) {
   if (!error_)
     tandem::detail::warn(
-        ("TensorBoard: what was measured cannot be written; training goes on. " + std::string(e.what())).c_str());
+        ("TensorBoard: what was measured cannot be written; this does not end the training. " + std::string(e.what()))
+            .c_str());
   error_ = std::current_exception();
 }
 // Null if there cannot be one.
@@ -81,7 +82,6 @@ TANDEM_INLINE void TensorBoard::on_begin(train::Run&) {
   train_.reset(), validation_.reset(), run_.reset();
   profiled_.clear();
   error_ = nullptr;
-  server_.reset();  // that of a training that a signal has ended
   if (options_.status_port) server_ = std::make_shared<ReportServer>(logdir_, *options_.status_port);
   if (options_.hparams.empty()) return;
   if (FileWriter* const w = writer(run_, logdir_)) w->hparams(options_.hparams);
@@ -176,10 +176,17 @@ TANDEM_INLINE void TensorBoard::on_exception(train::Run& run, std::exception_ptr
   if (FileWriter* const w = writer(train_, logdir_ + "/train")) w->text("exception", text, {.step = run.step()});
   if (run_) run_->hparams_end(Status::failure);
   flush();
+  first_step_ = -1;
+}
+TANDEM_INLINE void TensorBoard::on_interrupt(train::Run&) {
+  profiled_.clear();
+  server_.reset();
+  flush();
 }
 TANDEM_INLINE void TensorBoard::on_end(train::Run&) {
   server_.reset();
-  end_profile();  // a training that ends before the last step of the profile
+  end_profile();     // a training that ends before the last step of the profile
+  first_step_ = -1;  // on_exception may follow, whose event file must not take back what was written
   if (run_) run_->hparams_end(Status::success);
   for (auto* w : {&train_, &validation_, &run_})
     if (auto writer = std::exchange(*w, {})) writer->close();

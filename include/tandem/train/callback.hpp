@@ -109,8 +109,11 @@ class Callback {
   virtual void on_checkpoint(Run&) {}
   /// When a step or a callback has thrown; fit throws the same afterwards.
   virtual void on_exception(Run&, std::exception_ptr) {}
-  /// After the last step, unless an exception or a signal has ended the training.
+  /// After the last step, unless an exception or a signal has ended the training. What one throws here is thrown when
+  /// all callbacks have been called and the last checkpoint is saved.
   virtual void on_end(Run&) {}
+  /// When a signal has ended the training, after the checkpoint.
+  virtual void on_interrupt(Run&) {}
   /// What a checkpoint keeps of it, once on_begin was called; null for nothing.
   virtual const SavedState* state() const { return nullptr; }
   /// Whether only the first of several processes that train together calls it (distribute/strategy.hpp): it writes

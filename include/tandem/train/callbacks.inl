@@ -122,6 +122,11 @@ TANDEM_INLINE void ModelCheckpoint::on_begin(Run& run) {
   if (!run.model())
     errors::raise<errors::FailedPreconditionError>(
         "ModelCheckpoint", "a Trainer with a step of its own has no model whose weights could be saved");
+  for (const Module::Named& v : run.model()->named_variables())
+    if (!v.variable.aggregate())
+      errors::raise<errors::UnimplementedError>("ModelCheckpoint", "the Variable '" + v.path +
+                                                                       "' has another value in each process "
+                                                                       "(.aggregate = false); one process saves");
 }
 TANDEM_INLINE void ModelCheckpoint::on_step_end(Run& run) {
   if (options_.save_freq > 0 && run.step() % options_.save_freq == 0) save(run);

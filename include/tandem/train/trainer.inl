@@ -96,9 +96,9 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
     if (fit.progress) fit.progress->end();
     if (fit.is_interrupted) {
       save(fit, run.epoch_, run.step_in_epoch_, true);
+      fit.each_callback([&](Callback& c) { c.on_interrupt(run); });
     } else {
-      fit.each_callback([&](Callback& c) { c.on_end(run); });
-      if (!fit.saved) save(fit, run.epoch_, run.step_in_epoch_, true);
+      end(fit);
     }
     if (fit.keeper) fit.keeper->close();
     std::vector<i64> status{fit.keeper ? fit.keeper->exit_status() : fit.interrupt ? fit.interrupt->exit_status() : 0};
@@ -112,6 +112,22 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   }
   data_epoch = fit.feed.position().epoch + (fit.feed.position().index > 0);
   return std::move(run.history_);
+}
+// What a callback raises here, the training having ended, keeps neither the others nor the last checkpoint from their
+// turn.
+TANDEM_INLINE void TrainerState::end(Fit& fit) {
+  std::exception_ptr error;
+  fit.each_callback([&](Callback& c) {
+    try {
+      c.on_end(fit.run);
+    } catch (...) {
+      if (!error) error = std::current_exception();
+    }
+  });
+  if (!fit.saved) save(fit, fit.run.epoch_, fit.run.step_in_epoch_, true);
+  if (!fit.replicas.any(error != nullptr)) return;
+  if (error) std::rethrow_exception(error);
+  errors::raise<errors::AbortedError>("fit", "a callback of another process has raised when training had ended");
 }
 TANDEM_INLINE void TrainerState::begin(Fit& fit) {
   Run& run = fit.run;

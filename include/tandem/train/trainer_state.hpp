@@ -32,6 +32,7 @@ struct TrainerState {
  private:
   struct Fit;  // what a call of fit() uses
   void begin(Fit& fit);
+  void end(Fit& fit);
   bool restore(Fit& fit, detail::RunPlace& place);
   void read_of_all(Values& values) const;
   bool train_epoch(Fit& fit);
