@@ -48,7 +48,7 @@ FAMILIES = [
 ]
 ACCURACY = sources.ROOT / "tests" / "ops" / "pointwise" / "accuracy_rows.inc"
 COVERAGE = sources.ROOT / "tests" / "golden" / "coverage.txt"
-FUNCTION = re.compile(r"^(?:TANDEM_API |inline |template <.*?> (?:requires.*? )?)+(?:auto|void|[A-Z][\w:<>]*|std::[\w:<>]+) (\w+)\(")
+FUNCTION = re.compile(r"^(?:TANDEM_API |inline |template <.*?> (?:requires.*? )?)+(?:auto|void|bool|int|i64|double|memory::Info|[A-Z][\w:<>]*|std::[\w:<>]+) (\w+)\(")
 DECLARES = re.compile(r"TANDEM_API |inline |template ")
 # Functions whose op has another name than they: one name, two ops.
 OTHER_OP = {re.compile(r"\bwhere\(const Tensor& condition, (?!OpOptions)"): "select",
@@ -82,6 +82,7 @@ class Header:
         bare = sources.without_comments_and_strings("\n".join(lines)).splitlines()
         spaces, comment, depth, at = [], [], 0, 0  # spaces: the enclosing namespaces and the depths at which they end
         described = False  # whether the comment already has a declaration
+        outer = None  # the depth at which the class began whose members are read
         while at < len(lines):
             line, begin = lines[at].strip(), at
             if line.startswith("namespace ") and "{" in bare[at]:
@@ -91,7 +92,7 @@ class Header:
                 comment, described = comment + [line[3:].rstrip()], False
             elif match := re.match(r"struct (\w+Options) \{", line):
                 at, comment = self.fields(match[1], lines, at + 1), []
-            elif comment and DECLARES.match(line) and not self.hidden(spaces):
+            elif comment and DECLARES.match(line) and not self.hidden(spaces) and outer is None:
                 text, at = declaration(lines, at)
                 match = FUNCTION.match(text)
                 if match and not INTERNAL.search(text) and "= delete" not in text:
@@ -101,8 +102,12 @@ class Header:
             else:
                 comment = []
             at += 1
+            if outer is None and re.match(r"\s*(?:class|struct) [^;]*\{$", bare[at - 1]):
+                outer = depth
             for code in bare[begin:at]:
                 depth += code.count("{") - code.count("}")
+            if outer is not None and depth <= outer:
+                outer = None
             while spaces and depth <= spaces[-1][1]:
                 spaces.pop()
 

@@ -59,6 +59,19 @@ Specs infer_j(const InferCall& c);
             self.assertIn(part, page)
         self.assertIn("- *gradient*: -g", op_reference.entry(*header.functions[1], {}, {}, set()))
 
+    def test_members(self):
+        header = self.header("""/// A class.
+template <class T>
+class A {
+ public:
+  /// A member.
+  template <class F>
+  A map(F f) const;
+};
+/// A function.
+TANDEM_API bool is_a(const Tensor& x);""")
+        self.assertEqual([names for _, names, _, _ in header.functions], [["is_a"]])
+
     def test_keys(self):
         header = self.header("""/// One thing.
 ///   x, axis   numbers,
