@@ -21,11 +21,17 @@ PAGES = {
     "optimizers": ("Optimizers", "Optimizers, schedules, clipping, averages of weights: `<tandem/optimizers.hpp>`.", ["optim/*.hpp"]),
     "tensors": ("Tensors", "Tensors, Variables, shapes, devices, modules, errors: `<tandem/tensor.hpp>`.",
                 ["core/tensor.hpp", "core/variable.hpp", "base/shape.hpp", "base/spec.hpp", "base/dtype.hpp", "base/device.hpp",
-                 "core/devices.hpp", "core/scope.hpp", "module/module.hpp", "base/error.hpp", "base/warning.hpp", "core/profile.hpp"]),
-    "gradients": ("Gradients", "Tapes and what stands beside them: `<tandem/tensor.hpp>`; checks by finite differences: `<tandem/testing.hpp>`.", ["autodiff/*.hpp"]),
+                 "core/devices.hpp", "core/scope.hpp", "module/module.hpp", "base/error.hpp", "base/warning.hpp", "core/profile.hpp", "ops/random/generator.hpp"]),
+    "gradients": ("Gradients", "Tapes and what stands beside them: `<tandem/tensor.hpp>`; checks by finite differences: `<tandem/testing.hpp>`.", ["autodiff/*.hpp", "core/indexed_slices.hpp"]),
     "traced": ("Traced functions, reference", "`function()`, control flow, graphs: `<tandem/function.hpp>`.",
-               ["graph/trace/*.hpp", "graph/control/*.hpp"]),
-    "data": ("Data", "Files and mini-batches: `<tandem/data.hpp>`, the component `tandem::data`.", ["data/*.hpp"]),
+               ["graph/trace/*.hpp", "graph/control/*.hpp", "graph/exec/memory_use.hpp", "graph/debug/graph_def.hpp", "core/cancel.hpp"]),
+    "data": ("Data", "Files and mini-batches: `<tandem/data.hpp>`, the component `tandem::data`.", ["data/*.hpp", "data/dataset/*.hpp"]),
+    "image_layers": ("Layers for images", "Layers that augment images: `<tandem/image.hpp>`, the component `tandem::image`; "
+                     "its ops are [images](ops/images.md).", ["image/layers.hpp"]),
+    "string_tables": ("Tables and vocabularies", "Lookup tables, vocabularies, `layers::StringLookup`: `<tandem/strings.hpp>`, the "
+                      "component `tandem::strings`; its ops are [strings and tables](ops/strings.md).",
+                      [f"strings/{name}.hpp" for name in ("lookup_layer", "vocabulary", "lookup")]),
+    "gpu": ("GPU, reference", "Queries and control of GPUs: `<tandem/cuda.hpp>`.", ["cuda.hpp"]),
     "files": ("Files", "Tensors, arrays, records and graphs in files: `<tandem/io.hpp>`, the component `tandem::io`.", ["io/*.hpp"]),
     "saved_models": ("Saved models, reference", "Traced functions as directories: `<tandem/saved_model.hpp>`, the component "
                      "`tandem::saved_model`.", [f"saved_model/{name}.hpp" for name in ("signature", "save", "load")]),
@@ -44,7 +50,11 @@ PAGES = {
               [f"plot/{name}.hpp" for name in ("figure", "values", "lines", "scatter", "bars", "heat_map", "images", "graph",
                                                "plot_model", "report")]),
 }
-DOCUMENTED = ("layers", "losses", "metrics", "optim", "data", "io", "train", "saved_model", "serving", "serving_grpc", "distribute", "summary", "plot", "core", "module", "autodiff", "graph")
+DOCUMENTED = ("layers", "losses", "metrics", "optim", "data", "io", "train", "saved_model", "serving", "serving_grpc", "distribute", "summary", "plot", "core",
+              "module", "autodiff", "graph", "image", "strings")
+# The namespaces whose documented classes all have an entry.
+COMPLETE = ("layers", "losses", "metrics", "optimizers", "data", "train", "lookup", "plot")
+
 CLASS = re.compile(r"(?:class|struct)(?: TANDEM_API)?(?: \[\[nodiscard\]\])? (\w+)(?: final)?(?: :.*)? \{")
 SKIPPED = re.compile(r"^(friend|using|static constexpr|TANDEM_|virtual ~|~|static_assert)|= (delete|default);|\boperator=\(")
 
@@ -159,18 +169,30 @@ def entry(scope, name, comment, members, options):
 
 def page(title, about, patterns):
     paths = [path for pattern in patterns for path in sorted(HEADERS.glob(pattern))]
-    options, out = {}, [f"# {title}", "", about, ""]
+    ops = {path for _, _, entries in op_reference.FAMILIES for path in op_reference.headers_of(entries)}  # functions in docs/ops/
+    options, out = {}, []
     for path in sorted(HEADERS.rglob("*.hpp")):
         if path.relative_to(HEADERS).parts[0] in DOCUMENTED:
             options |= op_reference.Header(path).options
     for path in paths:
         for scope, name, comment, members in classes(path):
             out += entry(scope, name, comment, members, options)
-        for scope, names, texts, comment in op_reference.Header(path).functions:
+        for scope, names, texts, comment in op_reference.Header(path).functions if path not in ops else ():
             out += [line.replace("### ", "## ") for line in op_reference.entry(scope, names, texts, comment, options, {}, set())]
-    return "\n".join(escaped_lines("\n".join(out).splitlines())).rstrip() + "\n"
+    return "\n".join([f"# {title}", "", about, "", *escaped_lines("\n".join(out).splitlines())]).rstrip() + "\n"
+
+
+def missing():
+    """The documented classes of complete namespaces that no page has."""
+    paged = {path for _, _, patterns in PAGES.values() for pattern in patterns for path in HEADERS.glob(pattern)}
+    for path in sorted({*HEADERS.rglob("*.hpp")} - paged):
+        for scope, name, _, _ in classes(path):
+            if scope in COMPLETE:
+                yield f"{path.relative_to(HEADERS)}: {scope}::{name} is on no page of docs/class_reference.py"
 
 
 def write(folder):
+    if problems := list(missing()):
+        sys.exit("\n".join(problems))
     for name, (title, about, patterns) in PAGES.items():
         (folder / f"reference_{name}.md").write_text(page(title, about, patterns))
