@@ -177,18 +177,24 @@ def page(title, about, patterns):
     for path in paths:
         for scope, name, comment, members in classes(path):
             out += entry(scope, name, comment, members, options)
+        enums = [found for found in op_reference.Header(path).types.values() if found.is_enum]
+        for found in enums:
+            out += [f"## `{found.name}`", "", *found.markdown(), ""]
         for scope, names, texts, comment in op_reference.Header(path).functions if path not in ops else ():
             out += [line.replace("### ", "## ") for line in op_reference.entry(scope, names, texts, comment, options, {}, set())]
     return "\n".join([f"# {title}", "", about, "", *escaped_lines("\n".join(out).splitlines())]).rstrip() + "\n"
 
 
 def missing():
-    """The documented classes of complete namespaces that no page has."""
+    """The documented classes of complete namespaces that no page has, and enumerations without a description."""
     paged = {path for _, _, patterns in PAGES.values() for pattern in patterns for path in HEADERS.glob(pattern)}
     for path in sorted({*HEADERS.rglob("*.hpp")} - paged):
         for scope, name, _, _ in classes(path):
             if scope in COMPLETE:
                 yield f"{path.relative_to(HEADERS)}: {scope}::{name} is on no page of docs/class_reference.py"
+    for path in sorted(paged):
+        yield from (f"{path.relative_to(HEADERS)}: no comment describes {found.name}"
+                    for found in op_reference.Header(path).types.values() if found.is_enum and not found.is_described())
 
 
 def write(folder):

@@ -53,6 +53,7 @@ DECLARES = re.compile(r"TANDEM_API |inline |template ")
 # Functions whose op has another name than they: one name, two ops.
 OTHER_OP = {re.compile(r"\bwhere\(const Tensor& condition, (?!OpOptions)"): "select",
             re.compile(r"\bsize\(const Tensor& a, OpOptions"): ""}  # sets::size is composed
+TYPE = re.compile(r"(?:struct|enum class) (\w+)(?<!Options)(?<!Attrs)(?: : [\w:]+)? \{")
 HIDDEN = {"detail", "rules", "control", "impl"}  # internal namespaces
 INTERNAL = re.compile(r"InferCall|OpDef|const char\* op|class List|\b(?:next_key|key|collapse_leading)\(")
 KEY = re.compile(r"^   (\S+(?: \S+)*?)  +(\S.*)$")  # "///   throws    errors::..."
@@ -71,11 +72,51 @@ def declaration(lines, at):
     return re.sub(r"\)( const)? \{.*$", r")\1;", re.sub(r"\s+", " ", text.strip())), at
 
 
+class Type:
+    """A struct of values without constructors, or an enumeration: its comment and its members with theirs."""
+
+    def __init__(self, scope, name, lines, comment):
+        self.name = f"{scope}::{name}" if scope else name
+        self.comment, self.members = list(comment), []  # members: what is declared, and what is said of it
+        head, _, note = lines[0].partition("///<")
+        self.is_enum, opened, code = head.strip().startswith("enum"), head.partition("{"), ""
+        self.code = opened[0].strip().replace(f" {name}", f" {self.name}", 1) + " {"
+        self.comment += [note.strip()] if note else []
+        rest, before = [opened[2], *lines[1:]], ""  # before: the comment above a member
+        for at, line in enumerate(rest):
+            if re.match(r"\s*///[^<]", line):
+                before += line.strip()[3:]
+                continue
+            code, _, note = (part.strip() for part in line.partition("///<"))
+            code = re.sub(r"(^|\s)//.*", "", code)
+            if at == len(rest) - 1:
+                code = code.removesuffix("};").strip()
+            if not code and note and not self.members:
+                self.comment.append(note)
+            elif not code and note:
+                self.members[-1][1] += " " + note
+            elif code and (self.is_enum or re.match(r"[\w:<>,* ={}]+;$", code)):
+                self.members.append([code, (before + " " + note).strip()])
+                before = ""
+        self.code += " " + " ".join(code for code, _ in self.members) + " }"
+
+    def is_described(self):
+        return bool(self.comment) or bool(self.members) and all(note for _, note in self.members)
+
+    def markdown(self):
+        lines = [f"- `{self.code}`" + (": " + prose(self.comment)[0] if self.comment else "")]
+        for code, note in self.members:
+            code = re.sub(r" = [^,;]*", "", code.rstrip(",;"))
+            name = code if self.is_enum else re.sub(r"^[^,]* (?=\w)", "", code)
+            lines += [f"    - *{name}*: {note}"] if note else []
+        return lines
+
+
 class Header:
-    """The documented functions and the options of one header."""
+    """The documented functions, the options, the structs of results and the enumerations of one header."""
 
     def __init__(self, path):
-        self.functions, self.options = [], {}
+        self.functions, self.options, self.types = [], {}, {}
         self.parse(path.read_text().splitlines())
 
     def parse(self, lines):
@@ -92,6 +133,13 @@ class Header:
                 comment, described = comment + [line[3:].rstrip()], False
             elif match := re.match(r"struct (\w+Options) \{", line):
                 at, comment = self.fields(match[1], lines, at + 1), []
+            elif outer is None and (match := TYPE.match(line)) and not self.hidden(spaces):
+                last = at + next(i for i in range(1, len(lines)) if (block := "".join(bare[at:at + i])).count("{") == block.count("}")) - 1
+                if not re.search(rf"\b{match[1]}\(", " ".join(bare[at:last + 1])):  # a constructor: a class
+                    scope = "::".join(name for name, _ in spaces if name)
+                    self.types[match[1]] = Type(scope, match[1], lines[at:last + 1], [] if described else comment)
+                    at = last
+                comment = []
             elif comment and DECLARES.match(line) and not self.hidden(spaces) and outer is None:
                 text, at = declaration(lines, at)
                 match = FUNCTION.match(text)
@@ -183,6 +231,14 @@ def option_fields(texts, options):
     return [field for struct in structs for field in options.get(struct, [])]
 
 
+def types_of(texts, options, types):
+    """The types of results, parameters and options of declarations, in the order in which they are named."""
+    fields = " ".join(default for _, default, _ in option_fields(texts, options))
+    named = [types[name] for name in dict.fromkeys(re.findall(r"\b[A-Z]\w*", " ".join(texts) + " " + fields)) if name in types]
+    inner = " ".join(code for found in named for code, _ in found.members)
+    return list(dict.fromkeys(named + [types[name] for name in re.findall(r"\b[A-Z]\w*", inner) if name in types]))
+
+
 def unknown_keys(names, texts, comment, options):
     """The keys of a comment that name no field, parameter or option: a line of prose reads as one."""
     known = {*FIELDS, *re.findall(r"\w+", " ".join(texts)), *(field[0] for field in option_fields(texts, options))}
@@ -202,13 +258,15 @@ def wrong_names(names, texts, rows):
     return found
 
 
-def entry(scope, names, texts, comment, options, rows, on_host):
-    """The Markdown of the functions that share a comment."""
+def entry(scope, names, texts, comment, options, rows, on_host, types=()):
+    """The Markdown of the functions that share a comment, and of types that they are the first to name."""
     what, items = prose(comment)
     lines = ["### " + heading(scope, names), "", "```cpp", *texts, "```", "", what, ""]
     lines += [f"- *{key}*: {value}" for key, value in items]
     for field, default, note in option_fields(texts, options):
         lines.append(f"- *.{field}* = `{default}`" + (f": {note}" if note else ""))
+    for found in types:
+        lines += found.markdown()
     for name in dict.fromkeys(names):
         op = next((other for pattern, other in OTHER_OP.items() if pattern.search(texts[0])), name)
         if op in rows:
@@ -282,6 +340,7 @@ def pages(program, problems):
     rows, on_host = table_of(program), host_only()
     families = [(page, title, {path: Header(path) for path in headers_of(entries)}) for page, title, entries in FAMILIES]
     options = {name: fields for _, _, headers in families for header in headers.values() for name, fields in header.options.items()}
+    all_types = {name: found for _, _, headers in families for header in headers.values() for name, found in header.types.items()}
     index = ["# Operations", "", NOTE, "",
              "Every public op, by family. The pages of the families have the declarations, what each op does, and its options. All",
              "are in namespace `tandem` and take `.name` too; options are given as `{.axis = 1}`. *kernel* has the dtypes and",
@@ -290,14 +349,19 @@ def pages(program, problems):
              "`tandem::signal`, images `tandem::image`, strings and tables `tandem::strings`.", ""]
     found = {}
     for page, title, headers in families:
-        out, links = [f"# {title}", "", NOTE, "", "[All ops](../ops.md)", ""], {}
+        out, links, told = [f"# {title}", "", NOTE, "", "[All ops](../ops.md)", ""], {}, set()
+        types = all_types | {name: found for header in headers.values() for name, found in header.types.items()}
         for path, header in headers.items():
             if not header.functions:
                 continue
             out.extend([f"## {path.stem}", "", f"`#include <tandem/{public_header(path)}>`", ""])
             for scope, names, texts, comment in header.functions:
                 problems.extend(unknown_keys(names, texts, comment, options) + wrong_names(names, texts, rows))
-                out.extend(entry(scope, names, texts, comment, options, rows, on_host))
+                new = [found for found in types_of(texts, options, types) if found not in told]
+                told.update(new)
+                problems.extend(f"{found.name}: {page}.md names it, and no comment describes it" for found in new
+                                if not found.is_described())
+                out.extend(entry(scope, names, texts, comment, options, rows, on_host, new))
                 for name in titles_of(scope, names):
                     links.setdefault(name, f"[`{name}`](ops/{page}.md#{anchor(heading(scope, names))})")
         index.extend([f"## [{title}](ops/{page}.md)", "", ",\n".join(links.values()), ""])

@@ -21,7 +21,7 @@ def body(lines):
 class OpReference(unittest.TestCase):
     def header(self, text):
         header = op_reference.Header.__new__(op_reference.Header)
-        header.functions, header.options = [], {}
+        header.functions, header.options, header.types = [], {}, {}
         header.parse(text.splitlines())
         return header
 
@@ -58,6 +58,35 @@ Specs infer_j(const InferCall& c);
                      "- *.axis* = `-1`: the axis, from the end"):
             self.assertIn(part, page)
         self.assertIn("- *gradient*: -g", op_reference.entry(*header.functions[1], {}, {}, set()))
+
+    def test_types(self):
+        header = self.header("""namespace TANDEM_NS {
+enum class Side : std::uint8_t { left, right };
+namespace nn {
+/// What f finds.
+struct Found {
+  Tensor y, at = {};  ///< values,
+                      ///< and places
+  /// How many.
+  i64 count = 0;
+  Side side() const;
+};
+struct Built {
+  Built(int n);
+  int number;
+};
+/// Finds.
+TANDEM_API Found f(const Tensor& x, Side side, Built built);
+}  // namespace nn
+}  // namespace TANDEM_NS""")
+        side, found = header.types["Side"], header.types["Found"]
+        self.assertEqual([*header.types], ["Side", "Found"])
+        self.assertEqual(op_reference.types_of(header.functions[0][2], {}, header.types), [found, side])
+        self.assertTrue(found.is_described())
+        self.assertFalse(side.is_described())
+        self.assertEqual(found.markdown(), ["- `struct nn::Found { Tensor y, at = {}; i64 count = 0; }`: What f finds.",
+                                            "    - *y, at*: values, and places", "    - *count*: How many."])
+        self.assertEqual(side.markdown(), ["- `enum class Side : std::uint8_t { left, right }`"])
 
     def test_members(self):
         header = self.header("""/// A class.

@@ -9,7 +9,7 @@
 
 namespace TANDEM_NS::errors {
 
-enum class Code {
+enum class Code {  ///< kinds of errors, with the numbers of gRPC's status codes
   cancelled = 1,
   invalid_argument = 3,
   deadline_exceeded = 4,

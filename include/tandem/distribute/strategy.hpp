@@ -12,7 +12,7 @@
 
 namespace TANDEM_NS::distribute {
 
-enum class Compression : std::uint8_t {
+enum class Compression : std::uint8_t {  ///< how gradients travel between processes
   none,
   bfloat16  ///< float32 gradients travel with 8 bits of mantissa, and are added so: half the time on a slow network
 };

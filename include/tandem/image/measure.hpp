@@ -16,7 +16,7 @@ namespace TANDEM_NS::image {
 TANDEM_API Tensor sobel_edges(const Tensor& x, OpOptions = {});
 
 struct ImageGradients {
-  Tensor dy, dx;
+  Tensor dy, dx;  ///< differences along the height and along the width
 };
 /// The differences between each pixel and the one below, and the one to its right; 0 in the last row and column.
 ///   x         numbers, [n, height, width, channels]

@@ -11,7 +11,7 @@ namespace linalg {
 TANDEM_API Tensor det(const Tensor& a, OpOptions = {});
 
 struct Slogdet {
-  Tensor sign, log_abs_determinant;
+  Tensor sign, log_abs_determinant;  ///< [...] each
 };
 /// Sign and logarithm of the modulus of the determinant, which neither overflow nor vanish: det(a) = sign * e^log.
 ///   a         [..., n, n], floating or complex

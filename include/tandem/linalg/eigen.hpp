@@ -7,7 +7,7 @@ namespace TANDEM_NS {
 namespace linalg {
 
 struct EigenPairs {
-  Tensor w, v;
+  Tensor w, v;  ///< eigenvalues, [..., n]; eigenvectors in the columns, [..., n, n]
 };
 /// Eigenvalues and eigenvectors of self-adjoint matrices: a v = v diag(w).
 ///   a         [..., n, n], floating or complex; only the lower triangle is read

@@ -10,7 +10,7 @@ struct QrOptions {
   bool full_matrices = false;
 };
 struct Qr {
-  Tensor q, r;
+  Tensor q, r;  ///< orthonormal columns, [..., m, k]; upper triangular, [..., k, n]
 };
 /// QR factors: a = Q R, where Q^H Q = 1 and R is upper triangular. By Householder reflections, in double precision;
 /// the signs of R's diagonal, which is real, are free.

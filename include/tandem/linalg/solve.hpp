@@ -53,7 +53,7 @@ struct LuOptions {
   DType output_idx_type = DType::int32;  ///< int32 or int64
 };
 struct Lu {
-  Tensor lu, p;
+  Tensor lu, p;  ///< both factors in one matrix, [..., m, n]; the rows of a, [..., m]
 };
 /// LU factors with partial pivoting: row p[i] of a is row i of L U.
 ///   a         [..., m, n], floating or complex

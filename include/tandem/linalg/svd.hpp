@@ -16,7 +16,7 @@ struct SvdOptions {
   bool compute_uv = true;  ///< false: only s is computed; u and v are unset
 };
 struct Svd {
-  Tensor s, u, v;
+  Tensor s, u, v;  ///< singular values, descending; left and right singular vectors in the columns
 };
 /// Singular value decomposition: a = u diag(s) v^H. v is not transposed.
 ///   a         [..., m, n], floating or complex

@@ -6,7 +6,7 @@
 namespace TANDEM_NS::metrics {
 
 enum class Curve : std::uint8_t { roc, pr };  ///< recall over false positive rate; precision over recall
-enum class SummationMethod : std::uint8_t { interpolation, majoring, minoring };
+enum class SummationMethod : std::uint8_t { interpolation, majoring, minoring };  ///< see AUC
 
 struct AUCOptions {
   i64 num_thresholds = 200;

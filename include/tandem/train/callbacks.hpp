@@ -15,8 +15,8 @@ namespace TANDEM_NS::train {
 /// Whether a larger or a smaller value is better.
 inline constexpr const char* maximized_names[] = {"acc",   "auc", "precision",   "recall",      "f1",
                                                   "score", "iou", "sensitivity", "specificity", "similarity"};
-enum class Mode : std::uint8_t {
-  automatic,  ///< larger for names with one of maximized_names; else smaller
+enum class Mode : std::uint8_t {  ///< whether a smaller or a larger value is better
+  automatic,                      ///< larger for names with one of maximized_names; else smaller
   min,
   max
 };

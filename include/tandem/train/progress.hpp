@@ -9,7 +9,7 @@
 
 namespace TANDEM_NS::train {
 
-enum class ProgressMode : std::uint8_t {
+enum class ProgressMode : std::uint8_t {  ///< where and how progress is shown
   automatic,  ///< terminal if the output is one and the variable CI is not set, lines otherwise
   terminal,   ///< one line that is rewritten, ten times a second at most
   lines,      ///< a line with the time of day every 30 seconds, and one at the end: for files

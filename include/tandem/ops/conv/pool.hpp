@@ -48,14 +48,14 @@ struct ArgmaxPoolOptions {
   bool include_batch_in_index = false;  ///< add the number of the image times its size
 };
 struct ArgmaxPool {
-  Tensor output, argmax;
+  Tensor output, argmax;  ///< the maxima, and where each of them lies
 };
 /// max_pool of [n, h, w, c] and where each maximum lies: (y w + x) c + channel in its image.
 ///   throws    errors::InvalidArgumentError as max_pool, or for an output_dtype that is not an index dtype
 ///   gradient  to x through output, as max_pool; none through argmax (non-differentiable)
 TANDEM_API ArgmaxPool max_pool_with_argmax(const Tensor& x, ArgmaxPoolOptions = {});
 
-enum class PoolingType : std::uint8_t { max, avg };
+enum class PoolingType : std::uint8_t { max, avg };  ///< what becomes of a window: its maximum or its mean
 struct GeneralPoolOptions {
   TANDEM_OP_OPTIONS;
   WindowSizes strides = {};  ///< default: 1

@@ -6,7 +6,7 @@
 
 namespace TANDEM_NS {
 
-enum class Side : std::uint8_t { left, right };
+enum class Side : std::uint8_t { left, right };  ///< before or after the elements that are equal
 struct SearchSortedOptions {
   TANDEM_OP_OPTIONS;
   Side side = Side::left;         ///< before or after elements that are equal to the value

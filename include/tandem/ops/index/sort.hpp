@@ -4,7 +4,7 @@
 
 namespace TANDEM_NS {
 
-enum class Direction : std::uint8_t { ascending, descending };
+enum class Direction : std::uint8_t { ascending, descending };  ///< least or greatest first
 struct SortOptions {
   TANDEM_OP_OPTIONS;
   i64 axis = -1;
@@ -32,7 +32,7 @@ struct TopKOptions {
   bool sorted = true;  ///< the result is always in descending order
 };
 struct TopK {
-  Tensor values, indices;
+  Tensor values, indices;  ///< dtype of the input; int32, positions on the last axis
 };
 /// Returns the k largest elements along the last axis, in descending order, and their int32 indices. Among equal
 /// elements the lower index comes first; NaN is above +inf.

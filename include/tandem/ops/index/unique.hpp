@@ -13,7 +13,7 @@ struct UniqueOptions {
 struct Unique {
   Tensor y, idx;
 };
-/// The same, with the number of times that each element of y occurs in x.
+/// As Unique, with the number of times that each element of y occurs in x.
 struct UniqueWithCounts {
   Tensor y, idx, count;
 };

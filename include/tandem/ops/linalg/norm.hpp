@@ -57,7 +57,7 @@ struct NormalizeOptions {
   Axes axis = {};
 };
 struct Normalized {
-  Tensor normalized, norm;
+  Tensor normalized, norm;  ///< x divided by its norm, and the norm
 };
 /// Divides by the norm. Options as norm().
 ///   returns   {x / norm, norm}; the norm keeps its axes, with size 1. Zeros stay zeros

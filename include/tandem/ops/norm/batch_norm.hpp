@@ -27,7 +27,7 @@ struct FusedBatchNormOptions {
   double exponential_avg_factor = 1;  ///< share of the batch in the returned statistics; below 1 needs mean, variance
 };
 struct FusedBatchNorm {
-  Tensor y, mean, variance;
+  Tensor y, mean, variance;  ///< shape of x; statistics: [channels]
 };
 /// Batch normalization: (x - mean) * scale / sqrt(variance + epsilon) + offset for each channel. In training, mean and
 /// population variance are those of the batch; otherwise they are given.

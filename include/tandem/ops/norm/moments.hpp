@@ -25,7 +25,7 @@ struct MomentsOptions {
   bool keepdims = false;
 };
 struct Moments {
-  Tensor mean, variance;
+  Tensor mean, variance;  ///< shapes as of reduce_mean
 };
 /// Returns the mean and the population variance over axes. Floating. Shapes and errors as reduce_mean. A variance above
 /// the range of the dtype is infinite.

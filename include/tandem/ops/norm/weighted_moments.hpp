@@ -38,7 +38,7 @@ struct SufficientStatisticsOptions {
   bool keepdims = false;
 };
 struct SufficientStatistics {
-  Tensor count, mean_ss, variance_ss, shift;
+  Tensor count, mean_ss, variance_ss, shift;  ///< n, sum(x - shift), sum((x - shift)^2), the shift
 };
 /// Returns what the mean and variance over axes are computed from, so that parts of data can be added first: the number
 /// of elements (scalar), sum(x - shift), sum((x - shift)^2), and the shift, which is unset if none is given.

@@ -12,7 +12,7 @@ enum class Mode : std::uint8_t {
   min_combined,  ///< the lowest code is min_range, the highest max_range
   scaled         ///< code 0 is 0; min_range and max_range only choose the scale
 };
-enum class RoundMode : std::uint8_t { half_away_from_zero, half_to_even };
+enum class RoundMode : std::uint8_t { half_away_from_zero, half_to_even };  ///< where a value between two codes goes
 
 struct QuantizeOptions {
   TANDEM_OP_OPTIONS;

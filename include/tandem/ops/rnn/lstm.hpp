@@ -8,7 +8,7 @@ namespace TANDEM_NS {
 namespace nn {
 
 struct LstmState {
-  Tensor h, c;
+  Tensor h, c;  ///< the output and the cell state, [b, u] each
 };
 /// Computes one LSTM step with basic ops, for hand-written loops.
 ///   x         [b, i]; h and c: [b, u]; kernel: [i, 4u]; recurrent_kernel: [u, 4u]; bias: [4u]; all of one floating

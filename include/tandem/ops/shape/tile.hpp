@@ -22,7 +22,7 @@ TANDEM_API Tensor broadcast_to(const Tensor& x, const Dims& shape, OpOptions = {
 ///   gradient   the sum of the repetitions of g
 TANDEM_API Tensor tile(const Tensor& x, const Dims& multiples, OpOptions = {});
 
-enum class PadMode : std::uint8_t { constant, reflect, symmetric };
+enum class PadMode : std::uint8_t { constant, reflect, symmetric };  ///< a number; mirrored, without or with the edge
 struct PadOptions {
   TANDEM_OP_OPTIONS;
   PadMode mode = PadMode::constant;
