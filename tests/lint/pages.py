@@ -1,6 +1,6 @@
 """Writes the ```cpp blocks of README and docs/ as source files, which the build compiles and the tests run.
 
-A block with a main function is a program; any other is the body of one, after `using namespace tandem`. Code in the text
+A block with a main function is a program; any other is the body of one, after its includes and `using namespace tandem`. Code in the text
 is compiled too: PROSE has a program for it, which begins with the block that the text is about.
 """
 
@@ -9,6 +9,7 @@ import re
 import sys
 
 BLOCK = re.compile(r"^```cpp\n(.*?)^```$", re.S | re.M)
+INCLUDES = re.compile(r"(?:#include <.*>\n|\n)*")
 FENCED = re.compile(r"^```.*?^```$", re.S | re.M)
 MAIN = re.compile(r"^int main\(.*?^}\n", re.S | re.M)
 HEADERS = "#include <tandem/io.hpp>\n#include <tandem/testing.hpp>\n"
@@ -38,10 +39,17 @@ def blocks(page):
     return [(page.count("\n", 0, match.start(1)) + 1, match[1]) for match in BLOCK.finditer(page)]
 
 
+def split(text):
+    """The lines of includes with which a body begins, by default all headers, and the rest."""
+    includes = INCLUDES.match(text)[0]
+    return includes.strip() or "#include <tandem/tandem.hpp>", text[len(includes):]
+
+
 def program(text):
     if re.search(r"^int main\(", text, re.M):
         return text
-    return f"#include <tandem/tandem.hpp>\n\nint main() {{\nusing namespace tandem;\n{text}}}\n"
+    includes, body = split(text)
+    return f"{includes}\n\nint main() {{\nusing namespace tandem;\n{body}}}\n"
 
 
 def prose_program(page, defines, snippets, body):
@@ -54,7 +62,8 @@ def prose_program(page, defines, snippets, body):
     main = f"int main() {{\n{body.format(*snippets)}}}\n"
     if MAIN.search(block):
         return HEADERS + MAIN.sub(lambda match: main, block)
-    return f"{HEADERS}#include <tandem/tandem.hpp>\n\nusing namespace tandem;\n\n" + main.replace("{\n", "{\n" + block, 1)
+    includes, block = split(block)
+    return f"{HEADERS}{includes}\n\nusing namespace tandem;\n\n" + main.replace("{\n", "{\n" + block, 1)
 
 
 def sources(page):

@@ -299,6 +299,11 @@ class Components(unittest.TestCase):
         self.assertTrue(list(components.problems("signal", signal | {"libraries": ["fft"]}, row, "")))
         self.assertEqual(len(list(components.problems("nothing", {"folders": ["nothing"]}, "", ""))), 5)
 
+    def test_headers_in_programs(self):
+        text = "`a_op_table.hpp`\n```cpp\n#include <tandem/a.hpp>\n\nf();\n```\n```c++\n#include <tandem/b.hpp>\n```\n"
+        self.assertFalse(list(components.unnamed(["a.hpp", "a_op_table.hpp", "config.hpp"], [text])))
+        self.assertEqual(len(list(components.unnamed(["b.hpp", "b_op_table.hpp", "tandem.hpp"], [text]))), 3)
+
 
 class Sizes(unittest.TestCase):
     def longest(self, text):
