@@ -20,7 +20,7 @@ PAGES = {
     "metrics": ("Metrics", "Metrics, accumulated over batches: `<tandem/metrics.hpp>`, namespace `tandem::metrics`.", ["metrics/*.hpp"]),
     "optimizers": ("Optimizers", "Optimizers, schedules, clipping, averages of weights: `<tandem/optimizers.hpp>`.", ["optim/*.hpp"]),
     "tensors": ("Tensors", "Tensors, Variables, shapes, devices, modules, errors: `<tandem/tensor.hpp>`.",
-                ["core/tensor.hpp", "core/variable.hpp", "base/shape.hpp", "base/spec.hpp", "base/dtype.hpp", "base/device.hpp",
+                ["core/tensor.hpp", "core/variable.hpp", "core/assign_all.hpp", "base/shape.hpp", "base/spec.hpp", "base/dtype.hpp", "base/device.hpp",
                  "core/devices.hpp", "core/scope.hpp", "module/module.hpp", "base/error.hpp", "base/warning.hpp", "core/profile.hpp", "ops/random/generator.hpp"]),
     "gradients": ("Gradients", "Tapes and what stands beside them: `<tandem/tensor.hpp>`; checks by finite differences: `<tandem/testing.hpp>`.", ["autodiff/*.hpp", "core/indexed_slices.hpp"]),
     "traced": ("Traced functions, reference", "`function()`, control flow, graphs: `<tandem/function.hpp>`.",
@@ -36,7 +36,7 @@ PAGES = {
     "saved_models": ("Saved models, reference", "Traced functions as directories: `<tandem/saved_model.hpp>`, the component "
                      "`tandem::saved_model`.", [f"saved_model/{name}.hpp" for name in ("signature", "save", "load")]),
     "servers": ("Serving, reference", "A model server: `<tandem/serving.hpp>`, the component `tandem::serving`.",
-                [*(f"serving/{name}.hpp" for name in ("server", "options", "listener", "engine", "request", "core", "rest", "config_file", "status")),
+                [*(f"serving/{name}.hpp" for name in ("server", "options", "listener", "engine", "request", "core", "rest", "http_route", "web_files", "log", "config_file", "status")),
                  "serving_grpc/listener.hpp"]),
     "training": ("Training", "Trainer, callbacks, checkpoints: `<tandem/train.hpp>`, the component `tandem::train`.",
                  ["train/*.hpp"]),
