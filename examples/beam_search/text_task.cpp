@@ -32,7 +32,8 @@ int train_small_model(const TrainOptions& o) {
   const bool exists = std::filesystem::exists(weights);
   if (exists && !is_trained_here(weights)) return 0;
   if (!exists) fmt::print("training a small character model on {}: {}\n", o.data, o.run);
-  const train::History history = learn(program, {.layers = 1, .hidden = 128, .dropout = 0.1}, o, Text(o.data));
+  const train::History history = learn(program, {.layers = 1, .hidden = 128, .dropout = 0.1}, o, Text(o.data),
+                                       distribute::MultiWorkerMirroredStrategy());
   return history.exit_status ? training::interrupted(history, o.run) : 0;
 }
 

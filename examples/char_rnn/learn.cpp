@@ -10,23 +10,36 @@
 
 #include "description.hpp"
 #include "examples/support/data_name.hpp"
+#include "examples/support/workers.hpp"
 
 using namespace tandem;
 
 namespace {
 
-// Batches of windows that overlap by half, and of what follows each character of them: two int32 [window, batch].
-data::Dataset<std::pair<Tensor, Tensor>> batches_of(const std::vector<std::int32_t>& text, const TrainOptions& o) {
+// The model on windows [batch, window], whose rows the processes of a strategy divide. Logits: [window, batch,
+// vocabulary].
+struct OfWindows : CharRnn {
+  using CharRnn::CharRnn;
+  Tensor operator()(const Tensor& windows) const { return CharRnn::operator()(transpose(windows)); }
+};
+// Labels: [batch, window].
+Tensor loss_of_windows(const Tensor& labels, const Tensor& logits) {
+  return nn::sparse_softmax_cross_entropy_with_logits(transpose(labels), logits);
+}
+
+// Batches of windows that overlap by half, and of what follows each character of them: two int32 [batch, window]. Of
+// several processes, each makes its own rows of a batch.
+data::Dataset<std::pair<Tensor, Tensor>> batches_of(const std::vector<std::int32_t>& text, const TrainOptions& o,
+                                                    const distribute::MultiWorkerMirroredStrategy& strategy) {
   const i64 stride = std::max<i64>(1, o.window / 2), n = (std::ssize(text) - o.window - 1) / stride + 1;
   if (std::ssize(text) < o.window + 1)
     throw std::runtime_error(fmt::format("corpus: {} characters to train on are fewer than a window of {} and one more",
                                          text.size(), o.window));
-  return data::range(n)
-      .shuffle({.seed = o.seed})
-      .batch(o.batch, {.drop_remainder = n >= o.batch})
-      .map([ids = constant(text), stride, window = o.window](const Tensor& which) {
-        const Tensor both = gather(ids, expand_dims(range(window + 1), 1) + expand_dims(which * stride, 0));
-        return std::pair(both(Slice(0, -1)), both(Slice(1, none)));
+  const auto numbers = data::range(n).shuffle({.seed = o.seed}).batch(o.batch, {.drop_remainder = n >= o.batch});
+  return strategy.distribute_dataset(numbers).map(
+      [ids = constant(text), stride, window = o.window](const Tensor& which) {
+        const Tensor both = gather(ids, expand_dims(which * stride, 1) + expand_dims(range(window + 1), 0));
+        return std::pair(both(Slice(), Slice(0, -1)), both(Slice(), Slice(1, none)));
       });
 }
 
@@ -54,15 +67,17 @@ Text::Text(const std::string& path) : source(path), size(0), vocabulary("") {
   train = vocabulary.encode(kept), held_out = vocabulary.encode(all.substr(kept.size()));
 }
 
-train::History learn(const char* program, ModelOptions m, const TrainOptions& o, const Text& text) {
-  const auto batches = batches_of(text.train, o);
+train::History learn(const char* program, ModelOptions m, const TrainOptions& o, const Text& text,
+                     const distribute::MultiWorkerMirroredStrategy& strategy) {
+  const auto scope = strategy.scope();
+  const auto batches = batches_of(text.train, o, strategy);
   if (text.held_out.size() < 2)
     throw std::runtime_error("corpus: fewer than two known characters are left to be held out");
   m.vocabulary = text.vocabulary.size();
   random::set_seed(o.seed);  // of the initial weights and of dropout
-  const CharRnn model(m);
+  const OfWindows model(m);
   train::Trainer trainer(
-      model, {.loss = losses::SparseCategoricalCrossentropy({.from_logits = true}),
+      model, {.loss = losses::Loss("crossentropy", loss_of_windows),
               .optimizer = optimizers::Adam({.learning_rate = o.learning_rate, .global_clipnorm = o.clip})});
 
   train::Metadata description = describe(m, text.vocabulary);
@@ -82,7 +97,8 @@ train::History learn(const char* program, ModelOptions m, const TrainOptions& o,
   const auto best = std::make_shared<train::EarlyStopping>(
       train::EarlyStoppingOptions{.monitor = "held_out", .patience = o.patience});
   const auto keep = [&](train::Run& run) {
-    if (best->best_epoch() == run.epoch()) train::Checkpoint({{"model", model}}).save(best_weights(o.run), description);
+    if (best->best_epoch() == run.epoch() && workers::is_first(strategy))
+      train::Checkpoint({{"model", model}}).save(best_weights(o.run), description);
   };
   return trainer.fit(batches,
                      training::fit_options(o, settings,

@@ -1,5 +1,6 @@
 // Training: shuffled windows of a text, the loss on what is held out of it, and the weights that were best there.
 #pragma once
+#include <tandem/distribute.hpp>
 #include <tandem/train.hpp>
 
 #include <cstdint>
@@ -30,6 +31,8 @@ inline std::string best_weights(const std::string& run) { return run + "/best.sa
 
 /// Trains a model, or goes on with its training, and returns the values of the epochs: "loss" in nats, "held_out" in
 /// bits a character.
-///   program  which may go on with the run
-///   throws   errors::OpError if the text is too short; as Trainer::fit
-tandem::train::History learn(const char* program, ModelOptions model, const TrainOptions& options, const Text& text);
+///   program   which may go on with the run
+///   strategy  whose processes compute the gradients of each batch
+///   throws    std::runtime_error if the text is too short, and if training diverges; as Trainer::fit
+tandem::train::History learn(const char* program, ModelOptions model, const TrainOptions& options, const Text& text,
+                             const tandem::distribute::MultiWorkerMirroredStrategy& strategy);

@@ -2,6 +2,7 @@
 //   char_rnn                 train on the licence texts of a Debian machine (or go on), then sample from the weights
 //                            that were best on held-out text
 //   char_rnn train|sample    one of the two
+//   tandem_run -n 2 -- char_rnn train   two processes compute the gradients of each batch
 // It keeps its run in a folder. Stopped, even by kill -9, it goes on to the same result.
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 
 #include "description.hpp"
 #include "examples/support/program.hpp"
+#include "examples/support/workers.hpp"
 #include "learn.hpp"
 #include "sampler.hpp"
 
@@ -52,11 +54,13 @@ void add_sample_options(CLI::App& app, SampleOptions& o) {
       ->capture_default_str();
 }
 
-int train_model(const Options& o) {
+int train_model(const Options& o, const tandem::distribute::MultiWorkerMirroredStrategy& strategy) {
   const Text text(o.train.data);
-  fmt::print("{} characters, {} different; {} {} x {}; writing to {}\n", text.size, text.vocabulary.size(),
-             o.model.cell, o.model.layers, o.model.hidden, o.train.run);
-  const tandem::train::History history = learn("char_rnn", o.model, o.train, text);
+  if (workers::is_first(strategy))
+    fmt::print("{} characters, {} different; {} {} x {}; writing to {}\n", text.size, text.vocabulary.size(),
+               o.model.cell, o.model.layers, o.model.hidden, o.train.run);
+  const tandem::train::History history = learn("char_rnn", o.model, o.train, text, strategy);
+  if (!workers::is_first(strategy)) return history.exit_status;
   if (history.exit_status) return training::interrupted(history, o.train.run);
   const std::vector<double> bits = history["held_out"];
   const auto best = std::min_element(bits.begin(), bits.end());
@@ -98,8 +102,9 @@ int main(int argc, char** argv) {
   return program::run("char_rnn", app, argc, argv, [&] {
     o.sample.seed = o.train.seed;
     if (*only_sample) return write_sample(o);
-    const int status = train_model(o);
-    if (status || *only_train) return status;
+    const tandem::distribute::MultiWorkerMirroredStrategy strategy;  // this process, or all that a launcher has started
+    const int status = train_model(o, strategy);
+    if (status || *only_train || !workers::is_first(strategy)) return status;
     fmt::print("\nA sample at temperature {:g}:\n\n", o.sample.temperature);
     return write_sample(o);
   });

@@ -54,6 +54,28 @@ last=$(sed -n 's,^epoch \([0-9]*\)/.*,\1,p' out | tail -n 1)
 least=$(sed -n 's/^epoch .* held_out //p' out | sort -g | head -n 1)
 [ "$(sed -n "s,^epoch \([0-9]*\)/.* held_out $least\$,\1,p" out | head -n 1)" = "$best" ] || { fail 'another epoch is the best'; cat out; }
 
+# Two processes learn the same as one, also from batches of 7, of which one has 4 rows and the other 3; one goes on from
+# their checkpoint. They report and sample once.
+launcher=$(dirname "$program")/tandem_run
+if [ -x "$launcher" ]; then
+  data='--data corpus.txt --hidden 16 --window 20'
+  several="train $data --batch 7 --steps-per-epoch 30 --learning-rate 0.01 --dropout 0"
+  "$program" $several --epochs 1 --run one >one.out 2>&1 || { fail 'one process'; cat one.out; }
+  "$launcher" --rank-0-plain -n 2 -- "$program" $several --epochs 1 --run two >two.out 2>&1 || { fail 'two processes'; cat two.out; }
+  values() { sed -n 's,^epoch 1/1: loss \([0-9.]*\).* held_out \([0-9.]*\).*,\1 \2,p' "$1"; }
+  echo "$(values one.out) $(values two.out)" |
+    awk '{ a = $1 - $3; b = $2 - $4; exit !(NF == 4 && a * a < 1e-6 && b * b < 1e-6) }' ||
+    { fail "one process: '$(values one.out)', two: '$(values two.out)'"; cat one.out two.out; }
+  [ "$(grep -c '^trained after 1 epochs' two.out)" = 1 ] || { fail 'each process reports'; cat two.out; }
+  "$program" $several --epochs 2 --run two >out 2>&1 || { fail 'one after two'; cat out; }
+  grep -q '^epoch 2/2' out && ! grep -q '^epoch 1/2' out || { fail 'one does not go on from two'; cat out; }
+  "$launcher" --rank-0-plain -n 2 -- "$program" $data --batch 8 --steps-per-epoch 1 --epochs 1 --characters 40 --run both >out 2>&1 ||
+    { fail 'two processes, with a sample'; cat out; }
+  [ "$(grep -c '^A sample at' out)" = 1 ] || { fail 'not one sample of two processes'; cat out; }
+  # A batch of 1: the second process has no rows of it.
+  says "fewer rows than there are processes" "$launcher" --rank-0-plain -n 2 -- "$program" train $data --batch 1 --run none
+fi
+
 # Bad input.
 : >empty.txt
 printf 'abc\000def' >binary.txt
