@@ -189,10 +189,12 @@ foreach(group ${test_groups})
   endif()
 endforeach()
 # Hidden tests, which take minutes.
-if(TARGET test_summary)
-  add_test(NAME test_summary_thorough COMMAND test_summary "[thorough]" WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
-  set_tests_properties(test_summary_thorough PROPERTIES LABELS thorough TIMEOUT 900)
-endif()
+foreach(group test_distribute test_summary)
+  if(TARGET ${group})
+    add_test(NAME ${group}_thorough COMMAND ${group} "[thorough]" WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+    set_tests_properties(${group}_thorough PROPERTIES LABELS thorough TIMEOUT 900)
+  endif()
+endforeach()
 # Not those that replace system calls or make allocations fail, which must be in a program of their own, and not those of
 # kernels and single ops, which are the same in both modes: the tests of the op table call every op.
 list(FILTER header_only_fast EXCLUDE REGEX
