@@ -1,13 +1,18 @@
 // make_parallel and make_parallel_mean: slices of equal and other sizes, eager, traced and under tapes, on two devices,
 // with structs of tensors, and wrong arguments.
 #include <algorithm>
+#include <cstdio>
 #include <limits>
+#include <sstream>
+#include <string>
 #include <tuple>
 
+#include "tandem/distribute/make_parallel.hpp"
 #include "tandem/tandem.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/sim.hpp"
+#include "tests/support/threads.hpp"
 
 namespace make_parallel_test {
 using namespace tandem;
@@ -298,6 +303,64 @@ TEST_CASE("make_parallel: what is wrong is said before f is called") {
   CHECK_THROWS_WITH(make_parallel_mean([](const Tensor& a) { return a; }, 3, x), ContainsSubstring("differ in shape"));
   const auto uneven = [](const Tensor& a) { return std::vector<Tensor>(static_cast<std::size_t>(a.shape()[0]), a); };
   CHECK_THROWS_WITH(make_parallel(uneven, 3, x), ContainsSubstring("different numbers of tensors: 2 and 1"));
+}
+
+// How many of a plan's products are in branches, and all of them.
+struct Products {
+  int in_branches = 0, all = 0;
+};
+Products products_of(const std::string& plan) {
+  std::vector<std::pair<int, int>> regions;
+  Products r;
+  std::istringstream lines(plan);
+  for (std::string line; std::getline(lines, line);) {
+    int first = 0, last = 0, count = 0;
+    if (std::sscanf(line.c_str(), " nodes %d to %d in %d branches", &first, &last, &count) == 3 && count == 2)
+      regions.emplace_back(first, last);
+    if (line.find(" MatMul") == line.npos || line.find("workspace") != line.npos) continue;
+    const int node = std::stoi(line.substr(line.rfind("(nodes ") + 7));
+    ++r.all;
+    for (const auto& [from, to] : regions) r.in_branches += from <= node && node <= to;
+  }
+  return r;
+}
+TEST_CASE("make_parallel: slices of a traced function are branches, which may run at the same time") {
+  const testing::Threads one(1);  // so that branches pay, however fast this machine is
+  const int before = config::inter_op_parallelism_threads();
+  const auto uniform = [](i64 seed) {
+    return random::stateless_uniform({128, 128}, {1, seed}, {.minval = -0.1, .maxval = 0.1});
+  };
+  const Variable a(uniform(1)), b(uniform(2));
+  const auto net = [&](const Tensor& x) { return tanh(matmul(tanh(matmul(x, a)), b)); };
+  const auto differentiate = [&](const auto& loss) {
+    GradientTape tape;
+    const Tensor y = loss();
+    const auto g = tape.gradient(y, std::vector<Variable>{a, b});
+    return std::vector<Tensor>{y, g[0].dense(), g[1].dense()};
+  };
+  const auto mean = [&](const Tensor& x) { return reduce_mean(square(net(x))); };
+  const Tensor x = uniform(3);
+  const auto check = [&](const auto& f, int products, int least) {
+    config::set_inter_op_parallelism_threads(1);
+    const auto in_order = function(f);
+    const std::vector<Tensor> wanted = in_order(x);
+    CHECK(products_of(in_order.get_concrete_function(x)->plan()).in_branches == 0);
+    config::set_inter_op_parallelism_threads(2);
+    const auto branched = function(f);
+    const Products found = products_of(branched.get_concrete_function(x)->plan());
+    CHECK(found.all == products);
+    CHECK(found.in_branches >= least);
+    const std::vector<Tensor> got = branched(x);
+    for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(floats(got[i]) == floats(wanted[i]));
+  };
+  check([&](const Tensor& t) { return std::vector<Tensor>{make_parallel(net, 2, t)}; }, 4, 4);
+  // Each slice's gradients, of which the means are taken.
+  const auto gradients = [&](const Tensor& t) { return differentiate([&] { return mean(t); }); };
+  check([&](const Tensor& t) { return make_parallel_mean(gradients, 2, t); }, 10, 10);
+  // A tape around all slices adds a Variable's gradients up as they come, and the branches meet there.
+  const auto around = [&](const Tensor& t) { return differentiate([&] { return make_parallel_mean(mean, 2, t); }); };
+  check(around, 10, 8);
+  config::set_inter_op_parallelism_threads(before);
 }
 
 }  // namespace make_parallel_test

@@ -130,9 +130,13 @@ auto run_slices(const char* op, std::vector<Tensor> (Partition::*together)(const
 ///              latter with make_parallel_mean), for tensors that differ in axis 0, and for slices that differ in the
 ///              number of their results; errors::UnimplementedError for a device that is not usable
 ///   gradient   that of the slices
-/// The calls follow one another on the calling thread, to which tapes and traces belong. On the CPU slices therefore
-/// save no time: each op has all of the library's threads already. Devices to which kernels are only launched can work
-/// at the same time.
+/// The calls follow one another on the calling thread, to which tapes and traces belong. Devices to which kernels are
+/// only launched can work at the same time. On the CPU an op has all of the library's threads already, so that eager
+/// slices save no time. In a traced function the slices are independent branches: with
+/// config::set_inter_op_parallelism_threads(n) they run at the same time where the plan estimates that this pays, which
+/// is the case where single ops are too small for all threads. That includes gradients, all of them if f returns them,
+/// as for make_parallel_mean. A tape around the call adds up the gradients of a Variable as they come, so that
+/// branches meet there.
 template <class F, class... A>
 auto make_parallel(F&& f, const Slices& slices, const A&... arguments) {
   return detail::run_slices("make_parallel", &detail::Partition::concat, f, slices, arguments...);

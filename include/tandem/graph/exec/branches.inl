@@ -83,8 +83,10 @@ TANDEM_LAZY class BranchFinder {
     Branches r;
     r.of_node.assign(g_.nodes.size(), -1);
     const std::vector<char> starts = find_starts();
+    bool is_behind_region = false;  // where branches may begin as well
     for (std::size_t i = 0; i < g_.nodes.size();) {
-      const std::size_t end = starts[i] ? region_from(i) : i;
+      const std::size_t end = starts[i] || (is_behind_region && may_branch_[i]) ? region_from(i) : i;
+      is_behind_region = end > i;
       if (end == i) {
         ++i;
         continue;
@@ -96,14 +98,16 @@ TANDEM_LAZY class BranchFinder {
   }
 
  private:
-  // Branches begin behind a value with several users, at the beginning, and behind what may not be in a region.
+  // Branches begin behind a node whose results have several users, at the beginning, and behind what may not be in a
+  // region.
   std::vector<char> find_starts() const {
     std::vector<char> starts(g_.nodes.size() + 1);
     const std::vector<int> uses = g_.uses();
     for (std::size_t i = 0; i < g_.nodes.size(); ++i) {
       const Node& n = g_.nodes[i];
-      bool fork = i == 0 || !may_branch_[i];
-      for (int k = 0; k < n.outputs; ++k) fork |= uses[static_cast<std::size_t>(n.first_out + k)] > 1;
+      int users = 0;
+      for (int k = 0; k < n.outputs; ++k) users += uses[static_cast<std::size_t>(n.first_out + k)];
+      const bool fork = i == 0 || !may_branch_[i] || users > 1;
       if (i == 0) starts[0] = may_branch_[0];
       if (fork && i + 1 < g_.nodes.size()) starts[i + 1] = may_branch_[i + 1];
     }
