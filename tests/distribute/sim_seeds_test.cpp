@@ -303,7 +303,7 @@ Outcome run(const Program& program, u64 seed) {
       program.body(c);
       ++ended_well;
     });
-  } catch (const errors::UnavailableError& e) {
+  } catch (const std::exception& e) {  // which errors() has as well: wrong() says whether it may be
     r.raised = e.what();
   }
   r.errors = cluster.errors(), r.time = cluster.time(), r.restarts = cluster.restarts(), r.ended_well = ended_well;
