@@ -12,28 +12,35 @@ namespace detail {
 
 TANDEM_INLINE constinit ReplacedSets assigned_sets{}, stepped_sets{};
 
-// The locks of Variables, acquired in address order as calls of graphs do.
-class SetLocks {
- public:
-  explicit SetLocks(Span<const Variable> variables) {
-    for (const Variable& v : variables) order_.push(&v);
-    std::sort(order_.begin(), order_.end(), [](const Variable* a, const Variable* b) {
+// Variables in address order, in which calls of graphs lock them, too.
+struct SetOrder {
+  /// throws  errors::InvalidArgumentError for a Variable that occurs twice
+  explicit SetOrder(Span<const Variable> variables) {
+    for (const Variable& v : variables) order.push(&v);
+    std::sort(order.begin(), order.end(), [](const Variable* a, const Variable* b) {
       return std::less<>()(VariableAccess::address(*a), VariableAccess::address(*b));
     });
-    for (unsigned i = 1; i < order_.size(); ++i)
-      if (order_[i]->is_same(*order_[i - 1]))
+    for (unsigned i = 1; i < order.size(); ++i)
+      if (order[i]->is_same(*order[i - 1]))
         errors::raise<errors::InvalidArgumentError>("assign_all",
-                                                    "the variable '" + order_[i]->name() + "' occurs twice");
-    for (const Variable* v : order_) VariableAccess::check_free(*v);
-    for (const Variable* v : order_) VariableAccess::lock(*v);
+                                                    "the variable '" + order[i]->name() + "' occurs twice");
+  }
+  InlinedVector<const Variable*, 8> order;
+};
+// Their locks, until the end of the scope.
+class SetLocks {
+ public:
+  explicit SetLocks(const SetOrder& set) : set_(set) {
+    for (const Variable* v : set_.order) VariableAccess::check_free(*v);
+    for (const Variable* v : set_.order) VariableAccess::lock(*v);
   }
   SetLocks(const SetLocks&) = delete;
   ~SetLocks() {
-    for (const Variable* v : order_) VariableAccess::unlock(*v);
+    for (const Variable* v : set_.order) VariableAccess::unlock(*v);
   }
 
  private:
-  InlinedVector<const Variable*, 8> order_;
+  const SetOrder& set_;
 };
 
 TANDEM_INLINE void check_fits(const Variable& v, const Tensor& value) {
@@ -54,11 +61,12 @@ TANDEM_INLINE void assign_all(const std::vector<Variable>& variables, const std:
     detail::check_fits(variables[i], values[i]);
     next.push(values[i].device() == variables[i].device() ? values[i] : values[i].to(variables[i].device()));
   }
+  const detail::SetOrder set(variables);
   if (context.stager) {
     for (std::size_t i = 0; i < values.size(); ++i) variables[i].assign(next[i]);
     return;
   }
-  const detail::SetLocks locks(variables);
+  const detail::SetLocks locks(set);
   const detail::ReplacedSets::Scope scope(detail::assigned_sets);
   for (std::size_t i = 0; i < values.size(); ++i) {
     Tensor& value = VariableAccess::value(variables[i]);

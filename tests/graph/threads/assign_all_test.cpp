@@ -113,6 +113,12 @@ TEST_CASE("assign_all: what does not fit changes nothing") {
   CHECK(w.w1.item<float>() == 3);
   CHECK(w.w2.item<float>() == 3);
   assign_all({}, {});
+  const auto twice = function([&](const Tensor& x) {
+    assign_all({w.w1, w.w2, w.w1}, {x, x, x * 2.f});
+    return x;
+  });
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { twice(one); }), ContainsSubstring("'w1' occurs twice"));
+  CHECK(w.w1.item<float>() == 3);
 
   // In a host function of a graph that assigns one of them: its call holds the lock.
   const auto f = function([&](const Tensor& x) {
