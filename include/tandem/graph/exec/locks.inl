@@ -36,8 +36,12 @@ TANDEM_INLINE bool VariableLocks::has(const Variable& v) const {
   return contains(sorted_, v) || (outer_ && outer_->has(v));
 }
 TANDEM_INLINE void VariableLocks::lock() {
-  for (const Variable& v : sorted_)
-    if (!outer_ || !outer_->has(v)) VariableAccess::lock(v);
+  is_any_taken_ = false;
+  for (const Variable& v : sorted_) {
+    if (outer_ && outer_->has(v)) continue;
+    VariableAccess::lock(v);
+    is_any_taken_ = true;
+  }
 }
 TANDEM_INLINE void VariableLocks::unlock() {
   for (const Variable& v : sorted_)
@@ -46,7 +50,7 @@ TANDEM_INLINE void VariableLocks::unlock() {
 TANDEM_INLINE VariableLocks::~VariableLocks() {
   held_locks() = outer_;
   std::optional<detail::ReplacedSets::Scope> scope;
-  if (sorted_.size() > 1) scope.emplace(detail::stepped_sets);
+  if (is_any_taken_ && sorted_.size() > 1) scope.emplace(detail::stepped_sets);
   unlock();
 }
 

@@ -19,7 +19,7 @@ namespace TANDEM_NS {
 /// Holds the locks of all Variables that a call assigns, acquired in address order; locks already held by an outer
 /// call on this thread are skipped. A thread that holds some waits for no others, because Variables that a call only
 /// reads are read before; except in host functions and for reads that follow one. What is assigned can be read by
-/// others as one set, as by assign_all.
+/// others as one set, as by assign_all: by calls that read the weights and assign none of them.
 class TANDEM_API VariableLocks {
  public:
   explicit VariableLocks(Span<const Variable> sorted) : VariableLocks(sorted, false, [] {}) {}
@@ -57,6 +57,7 @@ class TANDEM_API VariableLocks {
   }
   Span<const Variable> sorted_;
   VariableLocks* outer_;
+  bool is_any_taken_ = false;  // by this object; without, nothing becomes visible to others at its end
 };
 /// The Variables that a graph or its sub-graphs assign: each once, by address.
 TANDEM_LAZY TANDEM_API std::vector<Variable> assigned_variables(const Graph& graph);
