@@ -9,6 +9,7 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
 #include <optional>
+#include <stdexcept>
 #include <type_traits>
 
 #include "tandem/base/warning.hpp"
@@ -224,9 +225,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
       Hangup hangup(lowest().socket().native_handle(), cancel);
       const Crew::Slow slow(crew_, &hangup);
       const CallScope until_the_client_goes({.cancel = cancel});
-      piece_ = slow.may() ? pieces_->next() : throw std::bad_alloc();
+      piece_ = slow.may() ? pieces_->next() : throw std::runtime_error("the server has no thread for it");
     } catch (const std::exception& e) {
       tandem::detail::warn((std::string("serving: an answer ends early: ") + e.what()).c_str());
+      return close();
+    } catch (...) {  // code of the program may throw anything
+      tandem::detail::warn("serving: an answer ends early");
       return close();
     }
     const bool is_last = piece_.empty(), is_chunked = given_.version() >= 11;
