@@ -99,6 +99,8 @@ TEST_CASE("failure files: no file for what is too large, has ended, or went well
   CHECK(io::call_or_save(*concrete, {x, constant(0)}, options)[0].item<float>() == 0);
   options.most_bytes = 4000;
   CHECK_THROWS_AS(io::call_or_save(*concrete, {x, i}, options), errors::OpError);
+  options.with_values = false;  // the zeros are as large
+  CHECK_THROWS_AS(io::call_or_save(*concrete, {x, i}, options), errors::OpError);
   const CancelToken token;
   token.cancel();
   {

@@ -9,9 +9,11 @@
 namespace TANDEM_NS::io {
 
 struct FailureOptions {
-  std::string path;            ///< of the file; one that exists is replaced
-  OpLists ops;                 ///< those that the function may have, as LoadOptions::ops: all_ops()
-  bool with_values = true;     ///< false: of arguments and Variables shapes and dtypes alone, for data that stay here
+  std::string path;  ///< of the file; one that exists is replaced
+  OpLists ops;       ///< those that the function may have, as LoadOptions::ops: all_ops()
+  /// false: of arguments and Variables shapes and dtypes alone. The error may still quote a value of an argument, and
+  /// constants of the graph stay.
+  bool with_values = true;
   i64 most_bytes = 256 << 20;  ///< a larger file is not written
 };
 

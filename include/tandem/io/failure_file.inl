@@ -40,6 +40,10 @@ TANDEM_INLINE std::string error_text(const errors::OpError& e) {
   return colon == text.npos ? text : e.op() + text.substr(colon);
 }
 
+[[noreturn]] TANDEM_INLINE void raise_too_large(i64 bytes, i64 most) {
+  errors::raise<errors::ResourceExhaustedError>(
+      "call_or_save", "it has " + std::to_string(bytes) + " bytes, above the limit of " + std::to_string(most));
+}
 // A call, as it is before it is made.
 class Call {
  public:
@@ -48,6 +52,18 @@ class Call {
     collect_variables(graph, all);
     variables_ = std::move(all).take();
     for (const Variable& v : variables_) values_.push_back(v.value_untracked());
+  }
+  /// Whether values and arguments alone are too large is known before any of them is copied.
+  void check_bytes(i64 most) const {
+    i64 bytes = 0;
+    const auto add = [&](const Tensor& t) {
+      const bool is_text = t.dtype() == DType::string;  // of unknown length
+      if (__builtin_add_overflow(bytes, is_text ? t.size() : static_cast<i64>(t.spec().bytes()), &bytes))
+        bytes = INT64_MAX;
+    };
+    for (const Tensor& t : values_) add(t);
+    for (const Tensor& t : arguments_) add(t);
+    if (bytes > most) raise_too_large(bytes, most);
   }
   std::string file(const std::string& error, const FailureOptions& o) const {
     Graph file;
@@ -96,11 +112,9 @@ class Call {
 TANDEM_INLINE void leave_file(const Call& call, const std::string& error, const FailureOptions& o) noexcept {
   try {
     const tandem::detail::OutsideTrace outside;
+    call.check_bytes(o.most_bytes);
     const std::string bytes = call.file(error, o);
-    if (static_cast<i64>(bytes.size()) > o.most_bytes)
-      errors::raise<errors::ResourceExhaustedError>(
-          "call_or_save",
-          "it has " + std::to_string(bytes.size()) + " bytes, above the limit of " + std::to_string(o.most_bytes));
+    if (const i64 size = static_cast<i64>(bytes.size()); size > o.most_bytes) raise_too_large(size, o.most_bytes);
     replace_file(o.path, {{bytes.data(), bytes.size()}});
   } catch (const std::exception& e) {
     tandem::detail::warn(("no failure file " + o.path + ": " + e.what()).c_str());
@@ -146,8 +160,9 @@ TANDEM_INLINE Failure load_failure(const std::string& path, const LoadOptions& o
             parts["kernels"],
             parts["values"] == "yes"};
   const Ref<Graph> arguments = parse_graph(parts["arguments"], {});
+  const std::vector<int> makers = arguments->producers();
   for (const int v : arguments->outputs) {
-    const int node = arguments->producers()[static_cast<std::size_t>(v)];
+    const int node = makers[static_cast<std::size_t>(v)];
     const Tensor* const t = node < 0 ? nullptr : constant_of(arguments->nodes[static_cast<std::size_t>(node)]);
     if (!t || !t->has_data()) impl::raise_no_failure(path, "its arguments are not values");
     r.arguments.push_back(*t);
