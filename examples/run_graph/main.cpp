@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 #include <cctype>
 #include <charconv>
+#include <string_view>
+#include <vector>
 
 #include <tandem/function.hpp>
 #include <tandem/io.hpp>
@@ -35,9 +37,17 @@ bool is_option(const std::string& text) {
   const bool is_infinite = text.starts_with("-inf") || text.starts_with("-nan");
   return text.starts_with("-") && !is_number && !is_infinite && text != "-h" && text != "--help" && text != "--";
 }
+// A failure file comes from elsewhere, and print can append to any file (`file://`).
+std::vector<const tandem::OpDef*> ops_without_print() {
+  std::vector<const tandem::OpDef*> r;
+  for (const tandem::OpDef* op : tandem::all_ops())
+    if (std::string_view(op->name) != "print") r.push_back(op);
+  return r;
+}
 // Shows a failure again. Returns 0 if the error is the same.
 int replay(const std::string& file) {
-  const tandem::io::Failure failure = tandem::io::load_failure(file, {.ops = tandem::all_ops()});
+  const std::vector<const tandem::OpDef*> ops = ops_without_print();
+  const tandem::io::Failure failure = tandem::io::load_failure(file, {.ops = ops});
   fmt::print("recorded by {}, kernels {}:\n  {}\n", failure.producer, failure.kernels, failure.error);
   if (!failure.has_values) fmt::print("its values were left out; they are zeros here\n");
   const std::string error = tandem::io::replay_failure(failure);

@@ -22,6 +22,7 @@ namespace TANDEM_NS::saved_model {
 
 namespace impl {
 
+// A model comes from elsewhere, and print can append to any file (output_stream "file://...").
 TANDEM_INLINE std::vector<const OpDef*> allowed_ops() {
   std::vector<const OpDef*> r;
   for (const OpDef* op : all_ops())
