@@ -1,6 +1,7 @@
 // libFuzzer target: any bytes given to the graph loader give a graph that verifies, prints, is saved again and runs,
 // planned and op by op, or an OpError; nothing else. What would take long is not run: large values, loops without a
-// small bound, prints. Inputs that do not begin as a graph file are of two kinds, by their lowest bit.
+// small bound, prints. Bytes that begin as a graph file are given to the loader of failure files, too. Inputs that do
+// not begin as a graph file are of two kinds, by their lowest bit.
 //   0: edits of the bytes of a graph that holds one sampled call of an op, or of a program with control flow, Variables
 //      or open sizes: two bytes choose it, each further four are an edit.
 //   1: edits of a sampled call of any op of the library, from which a graph file is made that its shape rule accepts:
@@ -17,8 +18,10 @@
 #include "tandem/graph/exec/concrete.hpp"
 #include "tandem/graph/io/serialize.hpp"
 #include "tandem/graph/trace/trace.hpp"
+#include "tandem/io/failure_file.hpp"
 #include "tandem/op_table.hpp"
 #include "tandem/ops/all.hpp"
+#include "tests/fuzz/file.hpp"
 #include "tests/support/hostile_calls.hpp"
 #include "tests/support/op_samples.hpp"
 #include "tests/support/tested_ops.hpp"
@@ -268,6 +271,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool is_file = data[0] == 'T' && data[1] == 'A';
   if (!is_file && data[0] % 2 == 1 && size >= 4) return run_lie(data, size), 0;
   const std::string bytes = is_file ? std::string(reinterpret_cast<const char*>(data), size) : edited(data, size);
+  if (is_file) try {
+      const FuzzFile file(bytes);
+      (void)io::load_failure(file.path(), load_options());
+    } catch (const errors::OpError&) {
+    }
   try {
     const NamedGraph named = parse_named_graph(bytes, load_options());
     const Ref<Graph>& g = named.graph;
