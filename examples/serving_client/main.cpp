@@ -7,8 +7,11 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "examples/support/program.hpp"
@@ -33,6 +36,7 @@ class Connection {
       socket_ = ::socket(at->ai_family, at->ai_socktype, at->ai_protocol);
       const timeval limit{seconds, 0};
       if (socket_ >= 0) ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+      if (socket_ >= 0) ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
       if (socket_ >= 0 && ::connect(socket_, at->ai_addr, at->ai_addrlen) != 0) ::close(socket_), socket_ = -1;
     }
     ::freeaddrinfo(found);
@@ -45,7 +49,7 @@ class Connection {
   void send(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t n = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
-      if (n <= 0) throw std::runtime_error("the server has closed the connection");
+      if (n <= 0) fail();
       text.remove_prefix(static_cast<std::size_t>(n));
     }
   }
@@ -54,19 +58,34 @@ class Connection {
     std::string all;
     char some[16384];
     for (ssize_t n; (n = ::recv(socket_, some, sizeof some, 0)) != 0;) {
-      if (n < 0) throw std::runtime_error("the answer takes too long");
+      if (n < 0) fail();
       all.append(some, static_cast<std::size_t>(n));
     }
     return all;
   }
 
  private:
+  [[noreturn]] static void fail() {
+    if (errno == EAGAIN) throw std::runtime_error("the answer takes too long");
+    throw std::runtime_error(fmt::format("the server has closed the connection: {}", std::strerror(errno)));
+  }
   int socket_ = -1;
 };
 
+// A text as JSON has it.
+std::string json_text(std::string_view text) {
+  std::string r = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') r += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) r += fmt::format("\\u{:04x}", static_cast<int>(c));
+    else r += c;
+  }
+  return r + '"';
+}
+
 int ask(const Options& o) {
-  const std::string body =
-      fmt::format(R"({{"signature_name": "{}", "instances": [{}]}})", o.signature, fmt::join(o.instances, ", "));
+  const std::string body = fmt::format(R"({{"signature_name": {}, "instances": [{}]}})", json_text(o.signature),
+                                       fmt::join(o.instances, ", "));
   const std::string token = o.token.empty() ? "" : fmt::format("Authorization: Bearer {}\r\n", o.token);
   const Connection server(o.host, o.port, o.timeout);
   server.send(fmt::format(
