@@ -138,6 +138,7 @@ void say(const serving::Options& o, const std::string& text) {
   std::fflush(stdout);
 }
 void serve(const Settings& f, serving::Options o) {
+  std::signal(SIGPIPE, SIG_IGN);  // who reads the log may go
   serving::ShutdownSignals signals;
   std::string config = config_of(f);
   o.models = models_of(f, config);
