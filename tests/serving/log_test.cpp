@@ -1,5 +1,7 @@
 // The log: a line of JSON for each request and for what happens to versions, without what clients send.
+#include <clocale>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 
 #include "tandem/io/failure_file.hpp"
@@ -38,6 +40,18 @@ TEST_CASE("log: lines of JSON") {
   e.event = "shutdown";
   CHECK(serving::json_line(e, 0) ==
         R"({"time":"1970-01-01T00:00:00.000Z","level":"info","event":"shutdown","code":"OK","latency_ms":0.000})");
+}
+
+TEST_CASE("log: numbers have a point in every locale") {
+  struct Restored {
+    const std::string before = std::setlocale(LC_NUMERIC, nullptr);
+    ~Restored() { std::setlocale(LC_NUMERIC, before.c_str()); }
+  } const restored;
+  for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"})
+    if (std::setlocale(LC_NUMERIC, name)) break;
+  serving::LogEntry e;
+  e.seconds = 1.5;
+  CHECK_THAT(serving::json_line(e, 0), ContainsSubstring("\"latency_ms\":1500.000}"));
 }
 
 TEST_CASE("log: requests, versions and the end, without what clients send") {
@@ -114,6 +128,18 @@ TEST_CASE("log: requests that raise in a model leave files, without what clients
     std::filesystem::remove_all(options.failure_folder);
     std::filesystem::create_directories(options.failure_folder);
   }
+  // A file of an earlier run stays, and counts; so does an attempt that leaves none.
+  std::ofstream(options.failure_folder + "/half_1_0.failure") << "kept";
+  {
+    serving::Engine engine(options);
+    engine.settle();
+    for (int i = 0; i < 4; ++i)
+      CHECK_THROWS_AS(engine.predict({.model = {"half"}, .inputs = {{"x", constant({77})}}}), errors::OpError);
+  }
+  CHECK(testing::content_of(options.failure_folder + "/half_1_0.failure") == "kept");
+  CHECK(names().size() == 2);
+  std::filesystem::remove_all(options.failure_folder);
+  CHECK_THROWS_AS(serving::Engine(options), errors::InvalidArgumentError);
 }
 
 }  // namespace log_test

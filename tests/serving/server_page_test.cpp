@@ -83,6 +83,7 @@ struct Pieces final : serving::HttpStream {
 struct Code final : serving::HttpRoute {
   serving::HttpAnswer answer(const serving::HttpRequest& request) override {
     if (request.body == "wrong") throw errors::InvalidArgumentError("code", "this is wrong");
+    if (request.body == "header") return {200, {{"A", "b\r\nInjected: c"}}, "text"};
     if (request.body == "plain") return {200, {}, "plain answer"};
     return {
         201, {{"Content-Type", "text/plain"}}, {}, std::make_shared<Pieces>(std::stoi(std::string(request.body)), go)};
@@ -125,8 +126,16 @@ TEST_CASE("server: code of the program answers a path, piece by piece") {
   }
   for (int i = 0; i < 500 && !*code->go; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   CHECK(*code->go);
-  options.routes = {{"write", code}};
-  CHECK_THROWS_AS(Server{options}, errors::InvalidArgumentError);
+  CHECK_THAT(client.ask("POST", "/write", "header"),
+             StartsWith("HTTP/1.1 500") && !ContainsSubstring("Injected") && ContainsSubstring("internal error"));
+  for (const char* wrong : {"write", "/v1/x", "/v2", "/v2/health/live", "/metrics", "/monitoring/x", "/models.json"}) {
+    options.routes = {{wrong, code}};
+    CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Server{options}; }), ContainsSubstring(wrong));
+  }
+  options.routes = {{"/write", code}, {"/write", code}};
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Server{options}; }), ContainsSubstring("occurs twice"));
+  options.routes = {{"/write", nullptr}};
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Server{options}; }), ContainsSubstring("has no code"));
 }
 
 }  // namespace server_page_test

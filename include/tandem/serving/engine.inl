@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "tandem/serving/batch_queue.hpp"
@@ -111,11 +113,14 @@ TANDEM_INLINE i64 row_count(const NamedTensors& tensors) {
 }
 TANDEM_INLINE Options checked(Options o) {
   const std::vector<i64>& sizes = o.batching.allowed_batch_sizes;
+  std::error_code error;
   if (o.batching.max_batch_size < 1 ||
       (!sizes.empty() &&
        (sizes[0] < 1 || !std::is_sorted(sizes.begin(), sizes.end()) || sizes.back() != o.batching.max_batch_size)))
     errors::raise<errors::InvalidArgumentError>(
         "serving", "max_batch_size must be positive, and allowed_batch_sizes ascending numbers that end with it");
+  if (!o.failure_folder.empty() && !std::filesystem::is_directory(o.failure_folder, error))
+    errors::raise<errors::InvalidArgumentError>("serving", "the failure_folder " + o.failure_folder + " is no folder");
   if (o.threads <= 0) o.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   return o;
 }
@@ -132,6 +137,8 @@ struct Engine::Parts {
   Response run(const Request& request, const impl::Servable& servable);
   // A request has raised: leaves a failure file if it is the model that raises. Must not raise.
   void keep_failure(const Request& request, const impl::Servable& servable, int code) noexcept;
+  // Where the next failure file goes, if there may be one. Each attempt counts, and each file of an earlier run.
+  std::optional<std::string> next_failure_path(const impl::Servable& servable);
   // A request has an answer: for the metrics and the log.
   void answered(const Request& request, const impl::Lease& servable, int code, double seconds);
 
@@ -144,7 +151,7 @@ struct Engine::Parts {
   std::atomic<bool> is_stopping{false}, is_drained{false};
   std::atomic<i64> in_flight{0};
   std::mutex failures_mutex;
-  std::atomic<int> failure_files{0};  // changed with the mutex
+  std::atomic<int> failure_files{0};  // changed with the mutex; attempts count, too
   CancelToken grace_is_over;
 };
 
@@ -223,21 +230,32 @@ TANDEM_INLINE void Engine::Parts::keep_failure(const Request& r, const impl::Ser
   if (std::find(std::begin(others), std::end(others), static_cast<errors::Code>(code)) != std::end(others)) return;
   try {
     const std::string name = impl::check_request(servable.loaded, r);
+    if (!servable.loaded.signatures().at(name).features.empty()) return;  // of tf.Examples: call_or_save leaves none
+    const CallScope until_grace_ends({.cancel = grace_is_over});
     const CallScope scope(r.call);
-    const std::lock_guard lock(failures_mutex);
-    if (failure_files >= options.most_failure_files) return;
-    std::string file = servable.model + "_" + std::to_string(servable.version) + "_" + std::to_string(failure_files);
-    std::replace(file.begin(), file.end(), '/', '_');
-    const std::string path = options.failure_folder + "/" + file + ".failure";
+    // The model runs with the lock: others that raise meanwhile leave no file, but do not wait either.
+    const std::unique_lock lock(failures_mutex, std::try_to_lock);
+    if (!lock) return;
+    const std::optional<std::string> path = next_failure_path(servable);
+    if (!path) return;
     try {
       servable.loaded.call_or_save(name, r.inputs,
-                                   {.path = path, .ops = options.ops, .with_values = options.failure_values});
-    } catch (...) {
-      failure_files += ::access(path.c_str(), F_OK) == 0;
+                                   {.path = *path, .ops = options.ops, .with_values = options.failure_values});
+    } catch (const errors::OpError& e) {
+      if (e.op() == "saved_model::Loaded") --failure_files;  // refused before the model ran
     }
   } catch (const std::exception&) {
     // The error that the client gets, again: of the model, or of a request that does not fit it, which leaves no file.
   }
+}
+TANDEM_INLINE std::optional<std::string> Engine::Parts::next_failure_path(const impl::Servable& servable) {
+  std::string stem = servable.model + "_" + std::to_string(servable.version) + "_";
+  std::replace(stem.begin(), stem.end(), '/', '_');
+  while (failure_files < options.most_failure_files) {
+    std::string path = options.failure_folder + "/" + stem + std::to_string(failure_files++) + ".failure";
+    if (::access(path.c_str(), F_OK) != 0) return path;
+  }
+  return std::nullopt;
 }
 TANDEM_INLINE void Engine::Parts::answered(const Request& r, const impl::Lease& servable, int code, double seconds) {
   const i64 version = servable ? servable->version : 0;
@@ -248,7 +266,8 @@ TANDEM_INLINE void Engine::Parts::answered(const Request& r, const impl::Lease& 
   e.model = servable ? r.model.name : "other", e.version = version;
   if (servable && servable->loaded.signatures().contains(r.model.signature)) e.signature = r.model.signature;
   e.protocol = r.protocol, e.code = code, e.seconds = seconds;
-  e.method = r.method ? std::strrchr(r.method, '/') + 1 : "predict";
+  const char* const slash = r.method ? std::strrchr(r.method, '/') : nullptr;
+  e.method = slash ? slash + 1 : r.method ? r.method : "predict";
   options.log->write(e);
 }
 

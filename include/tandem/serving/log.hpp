@@ -25,7 +25,8 @@ struct LogEntry {
 class TANDEM_API LogSink {
  public:
   virtual ~LogSink() = default;
-  /// Called by several threads at once, and while a client waits.
+  /// Called by several threads at once, and while a client waits. It must not call the server: entries of versions are
+  /// written under its lock.
   virtual void write(const LogEntry& entry) noexcept = 0;
 };
 

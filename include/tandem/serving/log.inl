@@ -1,8 +1,10 @@
 // Definitions of serving/log.hpp.
 #pragma once
+#include <charconv>
 #include <chrono>
 #include <ctime>
 #include <exception>
+#include <iterator>
 #include <string_view>
 
 #include "tandem/serving/json_write.hpp"
@@ -28,9 +30,10 @@ TANDEM_INLINE std::string json_line(const LogEntry& e, i64 milliseconds) {
   text("model", e.model);
   if (e.version) r += ",\"version\":" + std::to_string(e.version);
   text("signature", e.signature), text("method", e.method), text("code", code_name(e.code));
-  char latency[48];
-  std::snprintf(latency, sizeof latency, ",\"latency_ms\":%.3f", e.seconds * 1e3);
-  r += latency;
+  char latency[512];  // the longest double; printf would write the comma of some locales
+  const std::to_chars_result end =
+      std::to_chars(latency, std::end(latency), e.seconds * 1e3, std::chars_format::fixed, 3);
+  r.append(",\"latency_ms\":").append(latency, end.ptr);
   text("text", e.text);
   return r + '}';
 }

@@ -188,7 +188,7 @@ TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, con
   } catch (const errors::OpError& e) {  // who asks for the state is told which file is damaged
     status = {static_cast<int>(e.code()), 0, e.message()};
   } catch (...) {
-    status = status_of(std::current_exception());
+    status = status_without_memory(std::current_exception());
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   lock.lock();
@@ -204,8 +204,10 @@ TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, con
   }
   ++v->failures;
   v->status.state = v->failures > options.max_num_load_retries ? State::end : State::start;
-  v->status.error = status.text, v->status.code = status.grpc, v->reserved = 0;
+  v->reserved = 0;  // before what may lack memory
+  v->status.code = status.grpc;
   v->next_try = Clock::now() + std::chrono::microseconds(static_cast<i64>(options.load_retry_interval_seconds * 1e6));
+  v->status.error = status.text;
   tell("load_failed", place, status, seconds);
   detail::warn(
       ("serving: version " + std::to_string(number) + " of " + name + " cannot be loaded: " + status.text).c_str());
@@ -249,7 +251,7 @@ TANDEM_INLINE void Manager::Shared::run_loader() {
       if (!lock.owns_lock()) lock.lock();
       detail::warn((std::string("serving: a version cannot be loaded: ") + e.what()).c_str());
     }
-    wake.wait(lock);
+    if (!stop) wake.wait(lock);  // else nobody would wake it
   }
 }
 TANDEM_INLINE void Manager::Shared::run() {

@@ -93,8 +93,9 @@ struct Options {
   /// Who is told of requests and of versions that are loaded (log.hpp); null: nobody.
   std::shared_ptr<LogSink> log = {};
   /// A folder that gets a failure file (io/failure_file.hpp) of each request that raises in a model, for which the
-  /// model is called once more; the first .most_failure_files of a server. Without .failure_values they have none of
-  /// what clients have sent and of the model's values.
+  /// model is called once more; the first .most_failure_files of a server, attempts that leave none and files that are
+  /// there already included. Without .failure_values, inputs and Variables are left out; the error may quote a value
+  /// that a client sent, and constants of the graph stay.
   std::string failure_folder = {};
   int most_failure_files = 20;
   bool failure_values = false;

@@ -33,10 +33,7 @@ class Door final : public HttpHandler {
                        .most_request_bytes = options.max_request_bytes,
                        .ignore_extra_inputs = options.ignore_extra_inputs}) {
     check_web_files(web_files_);
-    for (const Route& route : routes_)
-      if (!route.path.starts_with('/') || !route.code)
-        errors::raise<errors::InvalidArgumentError>(
-            "serving", "the route '" + route.path + "' has no code, or does not begin with /");
+    check_routes(routes_);
   }
   HttpAnswer handle(const HttpRequest& request) override {
     // Who watches whether the server runs needs no token.
@@ -65,7 +62,13 @@ class Door final : public HttpHandler {
  private:
   static HttpAnswer answer_by(HttpRoute& code, const HttpRequest& request) {
     try {
-      return code.answer(request);
+      const CallScope until_the_client_goes({.cancel = request.cancel});
+      HttpAnswer answer = code.answer(request);
+      for (const auto& [name, value] : answer.headers)
+        for (const std::string& text : {name, value})
+          if (text.find_first_of("\r\n") != text.npos)
+            errors::raise<errors::InternalError>("serving", "the header '" + name + "' of a route has an end of line");
+      return answer;
     } catch (...) {
       const Status s = status_of(std::current_exception());
       return {s.http, {{"Content-Type", "application/json"}}, error_json(s.text)};

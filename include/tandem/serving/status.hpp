@@ -18,6 +18,8 @@ struct Status {
 /// NotFoundError 5 and 404, ResourceExhaustedError 8 and 429, UnavailableError 14 and 503, DeadlineExceededError 4 and
 /// 504, CancelledError 1 and 499 and so on; every other exception is internal, 13 and 500.
 TANDEM_API Status status_of(const std::exception_ptr& error);
+/// The same where there may be no memory for the text.
+TANDEM_API Status status_without_memory(const std::exception_ptr& error) noexcept;
 
 /// The name of a gRPC code: "INVALID_ARGUMENT".
 TANDEM_API const char* code_name(int grpc);

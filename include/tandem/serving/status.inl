@@ -79,6 +79,13 @@ TANDEM_INLINE Status status_of(const std::exception_ptr& error) {
     return impl::internal_status(impl::internal_code, "an exception of an unknown type");
   }
 }
+TANDEM_INLINE Status status_without_memory(const std::exception_ptr& error) noexcept {
+  try {
+    return status_of(error);
+  } catch (const std::exception&) {
+    return {static_cast<int>(errors::Code::resource_exhausted), 0, {}};
+  }
+}
 TANDEM_INLINE const char* code_name(int grpc) {
   static constexpr const char* names[] = {
       "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",

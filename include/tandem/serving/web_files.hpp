@@ -18,6 +18,9 @@ namespace impl {
 ///   throws  errors::InvalidArgumentError for one that does not begin with /, occurs twice, or belongs to the server:
 ///           /v1/..., /v2..., /metrics, /monitoring/..., /models.json
 void check_web_files(const std::vector<WebFile>& files);
+/// The same for routes, which need code, too.
+///   throws  as check_web_files
+void check_routes(const std::vector<Route>& routes);
 }  // namespace impl
 
 }  // namespace TANDEM_NS::serving

@@ -29,17 +29,28 @@ TANDEM_INLINE const char* media_type(const std::string& extension) {
     if (known == extension) return type;
   return "application/octet-stream";
 }
-TANDEM_INLINE void check_web_files(const std::vector<WebFile>& files) {
+// what  of what they are paths: "web page"
+template <class With>
+void check_paths(const char* what, const std::vector<With>& all) {
   std::set<std::string_view> seen;
-  const auto refuse = [](const WebFile& f, const char* why) {
-    errors::raise<errors::InvalidArgumentError>("serving", "the path '" + f.path + "' of a web page " + why);
-  };
-  for (const WebFile& f : files) {
-    if (!f.path.starts_with('/')) refuse(f, "does not begin with /");
+  for (const With& one : all) {
+    const std::string& path = one.path;
+    const auto refuse = [&](const char* why) {
+      errors::raise<errors::InvalidArgumentError>("serving",
+                                                  "the path '" + path + "' of a " + std::string(what) + " " + why);
+    };
+    if (!path.starts_with('/')) refuse("does not begin with /");
     for (const char* own : {"/v1/", "/v2", "/metrics", "/monitoring/", "/models.json"})
-      if (f.path.starts_with(own)) refuse(f, "belongs to the server");
-    if (!seen.insert(f.path).second) refuse(f, "occurs twice");
+      if (path.starts_with(own)) refuse("belongs to the server");
+    if (!seen.insert(path).second) refuse("occurs twice");
   }
+}
+TANDEM_INLINE void check_web_files(const std::vector<WebFile>& files) { check_paths("web page", files); }
+TANDEM_INLINE void check_routes(const std::vector<Route>& routes) {
+  check_paths("route", routes);
+  for (const Route& route : routes)
+    if (!route.code)
+      errors::raise<errors::InvalidArgumentError>("serving", "the route '" + route.path + "' has no code");
 }
 
 }  // namespace impl
@@ -58,11 +69,14 @@ TANDEM_INLINE std::vector<WebFile> read_web_files(const std::string& folder) {
       if (!fs::is_regular_file(at->symlink_status())) continue;
       std::string path = "/" + fs::relative(at->path(), folder).generic_string();
       if (path == "/index.html") path = "/";
-      std::string text = io::detail::read_regular_file("serving", at->path().string());
-      bytes += text.size();
-      if (r.size() == most_files || bytes > most_bytes)
+      const std::string name = at->path().string();
+      io::detail::RegularFile file("serving", name);
+      if (r.size() == most_files || file.size() > most_bytes - bytes)
         errors::raise<errors::ResourceExhaustedError>(
             "serving", "the web page in " + folder + " has more than 1000 files or 64 MiB");
+      bytes += file.size();
+      std::string text(file.size(), '\0');
+      file.read(text.data(), text.size());
       r.push_back({std::move(path), impl::media_type(at->path().extension().string()), std::move(text)});
     }
   } catch (const fs::filesystem_error& e) {
