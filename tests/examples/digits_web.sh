@@ -1,24 +1,11 @@
 #!/bin/sh
 # digits_web as a user meets it: a model is trained, the page is served, and in a browser a 7 is a 7. Usage:
 # digits_web.sh PROGRAM [FOLDER], where FOLDER gets screenshots
-set -u
-program=$1
-folder=$(mktemp -d)
-server=
-trap 'test -z "$server" || kill "$server" 2>/dev/null; rm -rf "$folder"' EXIT
-. "$(dirname "$0")/gives.sh"
+. "$(dirname "$0")/server.sh"
 
-: >"$folder/log"
 gives 'there is no model in' "$program" --base "$folder/none" --no-train --port 0
-"$program" --base "$folder/models" --epochs 4 --port 0 >"$folder/log" 2>&1 &
-server=$!
-for _ in $(seq 1200); do
-  grep -q '^draw at' "$folder/log" && break
-  kill -0 "$server" 2>/dev/null || break
-  sleep 0.1
-done
+start 'draw at \(.*\)' 120 "$program" --base "$folder/models" --epochs 4 --port 0
 gives '[89][0-9]\.[0-9]* % of 1500 held-out\|100.00 % of' cat "$folder/log"
-address=$(sed -n 's/^draw at //p' "$folder/log")
 get() { python3 -c 'import sys, urllib.request as u; a = u.urlopen(sys.argv[1], timeout=30); print(a.headers, a.read().decode())' "$address$1"; }
 gives 'Draw a digit' get ''
 gives "Content-Security-Policy: default-src 'self'" get digits.js
@@ -31,8 +18,6 @@ else
   echo "the page in a browser: chromium and chromium-driver are not installed" >"${TANDEM_SKIPPED:-/dev/null}"
   skipped=77
 fi
-kill -TERM "$server"
-wait "$server" || { failures=$((failures + 1)); echo "FAILED: SIGTERM"; cat "$folder/log"; }
-server=
+stop
 [ $failures = 0 ] && exit $skipped
 exit 1

@@ -1,11 +1,6 @@
 #!/bin/sh
 # model_server as a user meets it: a saved model answers, SIGTERM ends it. Usage: model_server.sh PROGRAM
-set -u
-program=$1
-folder=$(mktemp -d)
-server=
-trap 'test -z "$server" || kill "$server" 2>/dev/null; rm -rf "$folder"' EXIT
-. "$(dirname "$0")/gives.sh"
+. "$(dirname "$0")/server.sh"
 
 gives 'model_server: give --model_base_path' "$program"
 gives 'not expected: --none' "$program" --none
@@ -17,14 +12,8 @@ echo 'model_config_list { config { nam: "half" } }' >"$folder/models.config"
 gives "models.config:1: there is no field 'nam'" "$program" --model_config_file "$folder/models.config"
 
 "$(dirname "$program")/half_plus_two" --base "$folder/models" >"$folder/out" 2>&1 || cat "$folder/out"
-"$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 --port 0 >"$folder/log" 2>&1 &
-server=$!
-address=
-for _ in $(seq 100); do
-  address=$(sed -n 's/^model_server: //p' "$folder/log")
-  [ -n "$address" ] && break
-  sleep 0.1
-done
+start 'model_server: \(http.*\)' 10 "$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 \
+  --port 0
 
 # ask PATH [BODY]: the answer's status and body.
 ask() {
@@ -45,27 +34,14 @@ gives '^200 .*2.5' ask /v1/models/half:predict '{"instances": [1.0, 2.0, 5.0]}'
 gives 'AVAILABLE' ask /v1/models/half
 gives '^404 .*Latest(none)' ask /v1/models/none:predict '{"instances": [1]}'
 gives 'tandem_requests_total' ask /metrics
-# stop: SIGTERM ends the server without an error.
-stop() {
-  kill -TERM "$server"
-  wait "$server"
-  status=$?
-  server=
-  [ $status = 0 ] || { failures=$((failures + 1)); echo "FAILED: SIGTERM: status $status"; cat "$folder/log"; }
-}
 stop
 
 # SIGHUP: a file of tokens that is wrong does not keep the models from being read again.
 config() { echo "model_config_list { config { name: \"$1\" base_path: \"$folder/models/half_plus_two\" } }"; }
 config first >"$folder/models.config"
 echo secret >"$folder/tokens"
-"$program" --model_config_file "$folder/models.config" --auth_token_file "$folder/tokens" --rest_api_port 0 --port -1 \
-  --drain_seconds 0 >"$folder/log" 2>&1 &
-server=$!
-for _ in $(seq 100); do
-  grep -q '^model_server: http' "$folder/log" && break
-  sleep 0.1
-done
+start 'model_server: \(http.*\)' 10 "$program" --model_config_file "$folder/models.config" --auth_token_file "$folder/tokens" \
+  --rest_api_port 0 --port -1 --drain_seconds 0
 : >"$folder/tokens"
 config second >"$folder/models.config"
 kill -HUP "$server"
@@ -74,7 +50,6 @@ for _ in $(seq 100); do
   sleep 0.1
 done
 echo secret >"$folder/tokens"
-address=$(sed -n 's/^model_server: http/http/p' "$folder/log")
 "$program" --help | grep -q 'built without gRPC' || gives 'gRPC on 127.0.0.1:[1-9]' cat "$folder/log"
 second() {
   python3 - "$address/v1/models/second" <<'PY'

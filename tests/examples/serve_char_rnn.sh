@@ -1,30 +1,18 @@
 #!/bin/sh
 # serve_char_rnn as a user meets it: text comes while it is written. Usage: serve_char_rnn.sh PROGRAM, with char_rnn
 # beside it
-set -u
-program=$1
-trainer=$(dirname "$program")/char_rnn
+trainer=$(dirname "$1")/char_rnn
 if [ ! -x "$trainer" ]; then
   echo "char_rnn is not built" >"${TANDEM_SKIPPED:-/dev/null}"
   exit 77
 fi
-folder=$(mktemp -d)
-server=
-trap 'test -z "$server" || kill "$server" 2>/dev/null; rm -rf "$folder"' EXIT
-. "$(dirname "$0")/gives.sh"
+. "$(dirname "$0")/server.sh"
 
 gives 'serve_char_rnn: .*none' "$program" --run "$folder/none" --port 0
 for i in $(seq 300); do echo "The quick brown fox number $i jumps over the lazy dog."; done >"$folder/corpus.txt"
 "$trainer" train --data "$folder/corpus.txt" --run "$folder/run" --hidden 32 --layers 1 --batch 20 --window 20 --epochs 1 \
   --steps-per-epoch 20 >"$folder/train" 2>&1 || cat "$folder/train"
-: >"$folder/log"
-"$program" --run "$folder/run" --port 0 >"$folder/log" 2>&1 &
-server=$!
-for _ in $(seq 100); do
-  grep -q '^send texts to' "$folder/log" && break
-  sleep 0.1
-done
-address=$(sed -n 's/^send texts to //p' "$folder/log")
+start 'send texts to \(.*\)' 10 "$program" --run "$folder/run" --port 0
 
 # ask QUERY TEXT: status, how the body is coded, in how many pieces it came, and its length.
 ask() {
@@ -47,7 +35,5 @@ gives '^400 .*characters must be from 0 to 100000' ask '?characters=-1' 'The '
 gives '^400 .*temperature must be' ask '?temperature=nan' 'The '
 gives '^400 .*send a text to' ask '?other=1' 'The '
 gives '^400 .*none of the characters' ask '' '%%%'
-kill -TERM "$server"
-wait "$server" || { failures=$((failures + 1)); echo "FAILED: SIGTERM"; cat "$folder/log"; }
-server=
+stop
 exit $failures
