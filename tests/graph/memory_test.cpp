@@ -170,3 +170,44 @@ TEST_CASE("memory_for: parts, the largest buffers, and sizes that are not known"
   const auto by_data = function([](const Tensor& x) { return boolean_mask(x, x > 0.f); });
   CHECK_FALSE(by_data.memory_for(ones({100})).is_complete);
 }
+
+TEST_CASE("a step whose sizes depend on data, and so has no plan, updates Variables in place") {
+  const i64 rows = 100'000;
+  const auto table = [&] { return reshape(range(static_cast<float>(rows * 8)) / 1e6f, {rows, 8}); };
+  const Variable planned(table()), by_eager(table());
+  const auto step_of = [](const Variable& w, const optimizers::Adam& adam) {
+    return [&](const Tensor& ids) {
+      GradientTape tape;
+      const Tensor loss = reduce_sum(square(gather(w, unique(ids).y)));
+      adam.apply_gradients(tape.gradient(loss, {w}), {w});
+      return loss;
+    };
+  };
+  const optimizers::Adam adam(0.1), other(0.1);
+  const auto step = step_of(by_eager, other);
+  const auto f = function(step_of(planned, adam));
+  const Tensor ids = constant({5, 7, 5, 99'999});
+  for (int i = 0; i < 2; ++i) CHECK(f(ids).item<float>() == step(ids).item<float>());  // the first one copies
+  memory::reset_peak();
+  const i64 before = memory::info().live;
+  CHECK(f(ids).item<float>() == step(ids).item<float>());
+  CHECK(memory::info().peak - before < rows * 8);  // bytes, of four times as many
+  CHECK(planned.value().to_vector<float>() == by_eager.value().to_vector<float>());
+}
+TEST_CASE("without a plan, a value that was read before an update stays, wherever it is still needed") {
+  const Variable v(constant({1.f, 2.f, 3.f}));
+  const auto f = function([&](const Tensor& ids) {
+    const Tensor before = v.read_value(), kept = before * 1.f;
+    v.scatter_nd_add(expand_dims(unique(ids).y, 1), ones_like(gather(v, unique(ids).y)));
+    return std::tuple(before, kept, v.read_value());
+  });
+  for (int i = 0; i < 3; ++i) {
+    const std::vector<float> old = v.value().to_vector<float>();
+    const auto [before, kept, after] = f(constant({1, 1, 2}));
+    CHECK(before.to_vector<float>() == old);
+    CHECK(kept.to_vector<float>() == old);
+    CHECK(after.to_vector<float>() == std::vector<float>{old[0], old[1] + 1, old[2] + 1});
+  }
+  CHECK_THROWS_AS(f(constant({1, 3})), errors::InvalidArgumentError);
+  CHECK(v.value().to_vector<float>() == std::vector<float>{1, 5, 6});
+}

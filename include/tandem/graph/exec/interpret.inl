@@ -21,10 +21,7 @@ TANDEM_LAZY inline void collect_assigned(const Graph& g, std::vector<Variable>& 
 }
 // Sorted by address, each once.
 TANDEM_LAZY inline std::vector<Variable> sorted_variables(std::vector<Variable> r) {
-  const auto by_address = [](const Variable& a, const Variable& b) {
-    return std::less<>()(VariableAccess::address(a), VariableAccess::address(b));
-  };
-  std::sort(r.begin(), r.end(), by_address);
+  std::sort(r.begin(), r.end(), &VariableAccess::is_before);
   r.erase(std::unique(r.begin(), r.end(), [](const Variable& a, const Variable& b) { return a.is_same(b); }), r.end());
   return r;
 }
@@ -52,6 +49,7 @@ TANDEM_LAZY class Interpreter final : public Program {
     for (int v : graph_->outputs) last_[static_cast<std::size_t>(v)] = -1;
     for (std::size_t v = 0; v < last_.size(); ++v)
       if (last_[v] >= 0) dies_[static_cast<std::size_t>(last_[v])].push_back(static_cast<int>(v));
+    find_updates();
   }
   std::string plan() const override { return why_; }
 
@@ -108,6 +106,11 @@ TANDEM_LAZY class Interpreter final : public Program {
     const Node& n = graph_->nodes[node];
     InlinedVector<const Tensor*, 8, memory::Blocks> in;
     for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
+    for (const auto& [at, node_of_read] : updated_[node]) {  // the Variable remains the only owner of its value
+      const Tensor& own = VariableAccess::value(variable(graph_->nodes[node_of_read]));
+      Tensor& read = values[static_cast<std::size_t>(n.in[at])];
+      if (own.is_same(read)) in[static_cast<unsigned>(at)] = &own, read = Tensor();
+    }
     try {
       const ShapeChecks lenient(false);
       const InferCall call{*n.op, {in.begin(), in.size()}, n.attrs, no_options};
@@ -115,7 +118,7 @@ TANDEM_LAZY class Interpreter final : public Program {
       if (!n.op->rare.resolve)
         for (const Spec& s : specs)
           if (!s.shape.is_fully_defined()) raise_specs(call, "the size of " + to_string(s) + " cannot be determined");
-      const Tensors reuse = reusable(node, specs, values);
+      const Tensors reuse = reusable(node, specs, call.in);
       const Span<const Tensor> buffers(reuse.begin(), reuse.size());
       const OpOptions user{n.name.c_str(), n.where};
       Tensors out = is_profiling() ? run_timed("step", {*n.op, call.in, n.attrs, user}, specs, buffers)
@@ -129,15 +132,35 @@ TANDEM_LAZY class Interpreter final : public Program {
       throw;
     }
   }
+  // Finds updates in the place of Variables: an op that may write into what was read of a Variable, and whose result is
+  // assigned to it right behind the op.
+  void find_updates() {
+    const auto& nodes = graph_->nodes;
+    updated_.resize(nodes.size());
+    std::vector<int> read_by(graph_->specs.size(), -1);  // by value: the node that reads it from a Variable
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].op == &read_variable_op) read_by[static_cast<std::size_t>(nodes[i].first_out)] = static_cast<int>(i);
+      if (!nodes[i].op->flags.in_place) continue;
+      for (std::size_t j = i + 1; j < nodes.size() && nodes[j].op == &assign_variable_op; ++j) {
+        const auto k = static_cast<std::size_t>(nodes[j].in[0] - nodes[i].first_out);  // huge for earlier values
+        if (k >= static_cast<std::size_t>(nodes[i].outputs) || k >= nodes[i].in.size()) continue;
+        const auto v = static_cast<std::size_t>(nodes[i].in[k]);
+        if (read_by[v] < 0 || !dies_at(nodes[i].in[k], i) || is_repeated_[v]) continue;
+        const auto read = static_cast<std::size_t>(read_by[v]);
+        if (nodes[read].attrs.get<IndexAttrs>().index == nodes[j].attrs.get<IndexAttrs>().index)
+          updated_[i].push_back({k, read});
+      }
+    }
+  }
   // By output: the buffer of an input that is dead after this op, if the op may write into it.
-  Tensors reusable(std::size_t node, const Specs& specs, const std::vector<Tensor>& values) const {
+  Tensors reusable(std::size_t node, const Specs& specs, Inputs in) const {
     const Node& n = graph_->nodes[node];
     Tensors r;
     if (!n.op->flags.in_place || n.op->rare.resolve) return r;
     r.resize(specs.size());
     for (unsigned k = 0; k < specs.size() && k < n.in.size(); ++k) {
       const int v = n.in[k];
-      const Tensor& x = values[static_cast<std::size_t>(v)];
+      const Tensor& x = *in[k];
       if (!dies_at(v, node) || is_repeated_[static_cast<std::size_t>(v)]) continue;
       if (x.is_unique() && x.spec() == specs[k] && x.device().kind == Device::cpu) r[k] = x;
     }
@@ -149,7 +172,11 @@ TANDEM_LAZY class Interpreter final : public Program {
   bool reads_early_;                   // whether there are any
   LeanVector<std::vector<int>> dies_;  // by node: the values that are dead after it
   std::vector<int> last_;              // by value: the node where it dies, or -1
-  std::vector<char> is_repeated_;      // by value: whether the last node that reads it does so more than once
+  struct Updated {
+    std::size_t at, node_of_read;  // of the input, and the node that reads it from its Variable
+  };
+  LeanVector<LeanVector<Updated>> updated_;  // by node: find_updates()
+  std::vector<char> is_repeated_;            // by value: whether the last node that reads it does so more than once
 };
 
 TANDEM_LAZY_INLINE Ref<Program> make_interpreter(Ref<Graph> graph, std::string why) {
