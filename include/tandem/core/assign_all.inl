@@ -1,7 +1,6 @@
 // Definitions of core/assign_all.hpp.
 #pragma once
 #include <algorithm>
-#include <functional>
 
 #include "tandem/core/assign_all.hpp"
 #include "tandem/core/scope.hpp"
@@ -12,14 +11,13 @@ namespace detail {
 
 TANDEM_INLINE constinit ReplacedSets assigned_sets{}, stepped_sets{};
 
-// Variables in address order, in which calls of graphs lock them, too.
+// Variables in the order in which calls of graphs lock them, too.
 struct SetOrder {
   /// throws  errors::InvalidArgumentError for a Variable that occurs twice
   explicit SetOrder(Span<const Variable> variables) {
     for (const Variable& v : variables) order.push(&v);
-    std::sort(order.begin(), order.end(), [](const Variable* a, const Variable* b) {
-      return std::less<>()(VariableAccess::address(*a), VariableAccess::address(*b));
-    });
+    std::sort(order.begin(), order.end(),
+              [](const Variable* a, const Variable* b) { return VariableAccess::is_before(*a, *b); });
     for (unsigned i = 1; i < order.size(); ++i)
       if (order[i]->is_same(*order[i - 1]))
         errors::raise<errors::InvalidArgumentError>("assign_all",

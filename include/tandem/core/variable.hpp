@@ -145,6 +145,8 @@ TANDEM_API std::ostream& operator<<(std::ostream& out, const Variable& v);
 /// thread reads the variable without it (in a host function) and does not assign it.
 struct TANDEM_API VariableAccess {
   static const void* address(const Variable& v) { return v.state_.get(); }
+  /// The order of addresses, in which several Variables are locked.
+  static bool is_before(const Variable& a, const Variable& b);
   static void lock(const Variable& v);
   static void unlock(const Variable& v);
   /// Checks before an assignment that no call on this thread holds the lock.

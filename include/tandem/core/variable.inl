@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include "tandem/util/format.hpp"
 
@@ -100,6 +101,9 @@ TANDEM_INLINE const Spec& Variable::spec() const { return state().spec; }
 TANDEM_INLINE const Constraint& Variable::constraint() const { return state().constraint; }
 TANDEM_INLINE u64 Variable::id() const { return state().id; }
 
+TANDEM_INLINE bool VariableAccess::is_before(const Variable& a, const Variable& b) {
+  return std::less<>()(address(a), address(b));
+}
 TANDEM_INLINE void VariableAccess::lock(const Variable& v) {
   v.state().mutex.lock();
   v.state().holder.store(&context, std::memory_order_relaxed);

@@ -1,7 +1,6 @@
 // VariableLocks: the Variables that a program assigns are locked while it runs.
 #pragma once
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <thread>
 
@@ -18,10 +17,7 @@ TANDEM_INLINE VariableLocks*& VariableLocks::held_locks() {
   return innermost;
 }
 TANDEM_INLINE const Variable* detail::find_variable(Span<const Variable> sorted, const Variable& v) {
-  const auto less = [](const Variable& a, const Variable& b) {
-    return std::less<>()(VariableAccess::address(a), VariableAccess::address(b));
-  };
-  const Variable* const at = std::lower_bound(sorted.begin(), sorted.end(), v, less);
+  const Variable* const at = std::lower_bound(sorted.begin(), sorted.end(), v, &VariableAccess::is_before);
   return at != sorted.end() && at->is_same(v) ? at : nullptr;
 }
 TANDEM_INLINE const Tensor* detail::CallValues::find(const Variable& v) const {
