@@ -181,6 +181,18 @@ TEST_CASE("broadcast, clones and optimizers' slots leave each rank its shard") {
   });
   CHECK(right == 6);
 }
+TEST_CASE("a group that is not the strategy's is refused") {
+  std::atomic<int> right = 0;
+  SimCluster(4).run([&](const Communicator& w) {
+    const Communicator pair = w.split(w.rank() / 2);
+    const ShardedEmbedding alone(10, 2, {.group = pair});  // without a strategy
+    const MultiWorkerMirroredStrategy strategy;
+    const auto scope = strategy.scope();
+    const std::string error = testing::error_of([&] { ShardedEmbedding(10, 2, {.group = pair}); });
+    right += error.find("the strategy has 4 processes") != std::string::npos;
+  });
+  CHECK(right == 4);
+}
 TEST_CASE("where one rank has an id that there is not, the others raise, too") {
   std::atomic<int> right = 0;
   SimCluster cluster(3, {.timeout = 5});

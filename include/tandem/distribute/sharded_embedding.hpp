@@ -31,9 +31,9 @@ struct ShardedEmbeddingOptions {
 /// collective operations; with no ids if it has none. Tensors live on the CPU.
 ///   ids        int32 or int64, any shape, in [0, input_dim)
 ///   returns    [..., output_dim]
-///   throws     errors::InvalidArgumentError for sizes that are not positive, ids of another dtype, and an id out of
-///              range, with its position: the other ranks then raise errors::UnavailableError, when that rank has ended
-///              or after the timeout
+///   throws     errors::InvalidArgumentError for sizes that are not positive, in the scope of a strategy with another
+///              number of processes, for ids of another dtype, and for an id out of range, with its position: the other
+///              ranks then raise errors::UnavailableError, when that rank has ended or after the timeout
 ///   gradient   of the table: row-sparse, at the owners
 ///   variables  shard [rows of this rank, output_dim], a Variable without `.aggregate`
 ///

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/core/replication.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/distribute/collectives.hpp"
 #include "tandem/distribute/sharded_embedding.hpp"
@@ -52,6 +53,11 @@ TANDEM_INLINE ShardedEmbedding::ShardedEmbedding(i64 input_dim, i64 output_dim, 
     : Layer("sharded_embedding"), input_dim_(input_dim), group_(o.group ? *o.group : Communicator::world()) {
   layers::detail::positive("ShardedEmbedding", "input_dim", input_dim);
   layers::detail::positive("ShardedEmbedding", "output_dim", output_dim);
+  if (const Replication* const r = tandem::detail::replication; r && r->size() != group_.size())
+    errors::raise<errors::InvalidArgumentError>(
+        "ShardedEmbedding", "the strategy has " + std::to_string(r->size()) + " processes, the layer's group '" +
+                                group_.name() + "' " + std::to_string(group_.size()) +
+                                ": gradients are added up within " + "the group alone");
   const tandem::detail::OutsideTrace now;
   const DeviceScope host(Device{});
   const Variable shard(impl::initial_rows(group_, input_dim, output_dim, o),
@@ -93,6 +99,7 @@ TANDEM_INLINE Tensor ShardedEmbedding::table() const {
   return gather(all, owner * least + minimum(owner, more) + floordiv(row, p));
 }
 TANDEM_INLINE void ShardedEmbedding::assign(const Tensor& table) const {
+  const tandem::detail::OutsideTrace now;
   const Variable shard = variable(0);
   const Shape whole{input_dim_, shard.shape()[1]};
   if (table.dtype() != shard.dtype() || table.shape() != whole)
