@@ -244,7 +244,7 @@ TANDEM_INLINE void Engine::Parts::keep_failure(const Request& r, const impl::Ser
     } catch (const errors::OpError& e) {
       if (e.op() == "saved_model::Loaded") --failure_files;  // refused before the model ran
     }
-  } catch (const std::exception&) {
+  } catch (...) {
     // The error that the client gets, again: of the model, or of a request that does not fit it, which leaves no file.
   }
 }
