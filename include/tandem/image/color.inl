@@ -8,6 +8,7 @@
 #include "tandem/ops/half.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/concat.hpp"

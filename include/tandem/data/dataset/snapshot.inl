@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "tandem/data/dataset/order.hpp"
 #include "tandem/data/dataset/snapshot.hpp"
 #include "tandem/io/file.hpp"
 #include "tandem/io/regular_file.hpp"
