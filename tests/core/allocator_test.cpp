@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -224,6 +226,31 @@ TEST_CASE("allocator: blocks may be freed by another thread") {
     std::thread([taken = std::move(made)]() mutable { taken.clear(); }).join();
   }
   CHECK(std::abs(memory::info().live - before) < 2 * 65536);
+}
+
+TEST_CASE("allocator: small blocks that one thread allocates and another one releases come back") {
+  const std::int64_t live = memory::info().live;
+  constexpr std::size_t at_once = 2000;  // more than a thread keeps
+  const auto pass_on = [&] {
+    for (const std::size_t bytes : {std::size_t{64}, std::size_t{1000}, std::size_t{5000}, std::size_t{60'000}}) {
+      const int cls = memory::class_of(bytes);
+      std::vector<void*> blocks;
+      for (std::size_t i = 0; i < at_once; ++i) {
+        blocks.push_back(memory::allocate(cls, bytes));
+        std::memset(blocks.back(), static_cast<int>(i), bytes);
+      }
+      CHECK(std::set<void*>(blocks.begin(), blocks.end()).size() == at_once);
+      std::thread([&] {
+        for (void* p : blocks) memory::release(p, cls);
+      }).join();
+    }
+  };
+  pass_on();
+  const std::uint64_t misses = memory::info().misses;
+  for (int i = 0; i < 3; ++i) pass_on();
+  // The consumers' threads end, and free what they have kept: 256 small blocks, or 1 MB of a class.
+  CHECK(memory::info().misses - misses <= 3 * (256 + 256 + 204 + 17));
+  CHECK(std::abs(memory::info().live - live) < 2 * 65536);
 }
 
 TEST_CASE("allocator: a producer and a consumer do not make memory grow") {

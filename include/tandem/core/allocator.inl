@@ -120,13 +120,43 @@ TANDEM_INLINE void tally(Cache* c, int cls, std::int64_t sign) {
   if (!count(*c, bytes)) flush(*c);
 }
 
-TANDEM_INLINE void* from_central(int cls) {
+// Small blocks move between a thread and the central list several at a time: where one thread allocates what another
+// one releases, the lock is taken once for all of them.
+inline constexpr int most_moved = 32;
+inline constexpr std::int64_t most_bytes_moved = 32 << 10;
+inline int moved_at_once(int cls) {
+  const std::int64_t n = most_bytes_moved / bytes_of(cls);
+  return static_cast<int>(n < 1 ? 1 : n < most_moved ? n : most_moved);
+}
+TANDEM_INLINE void* from_central(Cache* c, int cls) {
   Central& s = central();
   const std::lock_guard lock(s.mutex);
   if (!s.head[cls]) return nullptr;
   s.cached -= bytes_of(cls);
-  return pop(s.head[cls]);
+  void* p = pop(s.head[cls]);
+  for (int more = c ? moved_at_once(cls) - 1 : 0; more > 0 && s.head[cls] && c->room[cls]; --more) {
+    push(c->head[cls], pop(s.head[cls]));
+    --c->room[cls];
+    s.cached -= bytes_of(cls);
+  }
+  return p;
 }
+// False if the central list is full: the block is still the caller's.
+TANDEM_INLINE bool to_central(Cache* c, void* p, int cls) {
+  Central& s = central();
+  const std::int64_t n = bytes_of(cls);
+  const std::lock_guard lock(s.mutex);
+  if (s.cached + n > s.bound) return false;
+  push(s.head[cls], p);
+  s.cached += n;
+  for (int more = c ? moved_at_once(cls) - 1 : 0; more > 0 && c->head[cls] && s.cached + n <= s.bound; --more) {
+    push(s.head[cls], pop(c->head[cls]));
+    ++c->room[cls];
+    s.cached += n;
+  }
+  return true;
+}
+
 // Frees cached blocks until n more bytes fit under the limit: central ones first, then this thread's. Other threads
 // free theirs when they next reach the slow paths.
 TANDEM_INLINE void make_room(std::int64_t n) {
@@ -181,7 +211,7 @@ TANDEM_INLINE void* allocate_slow(int cls) {
     ++c->room[cls];
     if (cls >= large_class) c->large -= bytes_of(cls);
   }
-  if (!p) p = from_central(cls);
+  if (!p) p = from_central(c, cls);
   if (!p) p = from_system(cls);
   tally(c, cls, 1);
   return p;
@@ -197,16 +227,7 @@ TANDEM_INLINE void release_slow(void* p, int cls) {
     c->large += large;
     return;
   }
-  Central& s = central();
-  {
-    const std::lock_guard lock(s.mutex);
-    if (s.cached + n <= s.bound) {
-      push(s.head[cls], p);
-      s.cached += n;
-      return;
-    }
-  }
-  to_system(p, cls);
+  if (!to_central(c, p, cls)) to_system(p, cls);
 }
 
 TANDEM_INLINE Info info() {
