@@ -295,6 +295,16 @@ TEST_CASE("prefetch(1): one element is made while another is consumed") {
   CHECK(comes_true([&] { return made >= 2; }));
 }
 
+TEST_CASE("prefetch: whenever the loop goes on by one slow element, one more is made") {
+  std::atomic<int> made = 0;
+  const auto ds = data::range(100).map([&](i64 i) { return sleep_ms(1), ++made, i; }).prefetch(4);
+  auto it = ds.iterator();
+  for (int taken = 1; taken <= 12; ++taken) {
+    it.next();
+    CHECK(comes_true([&] { return made == taken + 4; }));  // the loop holds one
+  }
+}
+
 TEST_CASE("map: with autotune, slow elements are not piled up") {
   std::atomic<int> made = 0;
   const auto ds =

@@ -42,9 +42,10 @@ class TANDEM_API Ahead {
   struct Claim;
   void run();
   bool read_some(Claim& mine);
-  void finish_some(Claim& mine, i64 time);
-  i64 claim(i64& count);
+  void finish_some(Claim& mine);
+  void claim(Claim& mine);
   void start();
+  void give();
 
   std::unique_ptr<State> state_;
 };

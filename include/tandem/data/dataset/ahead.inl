@@ -4,6 +4,7 @@
 // for all of them. Two locks: `input` for reading, which may take long, and `mutex` for the states of slots.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -18,6 +19,36 @@
 
 namespace TANDEM_NS::data::detail {
 
+// A condition variable whose waiters may spin for a few microseconds before they sleep: waking a thread takes longer
+// than making a cheap element.
+class Event {
+ public:
+  explicit Event(bool may_spin) : spin_time_(may_spin ? 5'000 : 0) {}
+  /// With the lock held before and after; to be called in a loop.
+  void wait(std::unique_lock<std::mutex>& lock) {
+    if (spin_time_ > 0) {
+      const unsigned seen = count_.load(std::memory_order_relaxed);
+      lock.unlock();
+      const i64 end = tandem::detail::nanoseconds_now() + spin_time_;
+      while (count_.load(std::memory_order_relaxed) == seen && tandem::detail::nanoseconds_now() < end) {
+      }
+      lock.lock();
+      if (count_.load(std::memory_order_relaxed) != seen) return;
+    }
+    sleepers_.wait(lock);
+  }
+  /// With the lock held.
+  void notify_all() {
+    count_.fetch_add(1, std::memory_order_relaxed);
+    sleepers_.notify_all();
+  }
+
+ private:
+  const i64 spin_time_;  // nanoseconds
+  std::atomic<unsigned> count_ = 0;
+  tandem::detail::Condition sleepers_;
+};
+
 struct Ahead::State {
   struct Slot {
     bool done = false;
@@ -28,10 +59,15 @@ struct Ahead::State {
       : info(i),
         counts((w.stage ? w.stage : &i)->counts()),
         workers(w),
-        size(n > 0 ? n : 16 * i64{w.threads} + 224),
+        size(n > 0 ? n : 16 * i64{w.threads} + 992),
         usual(n > 0 ? n : 4 * i64{w.threads} + 8),
+        room(spins()),
+        ready(spins()),
         slots(static_cast<std::size_t>(size)),
         limit(w.adapt ? std::min<i64>(2, usual) : usual) {}
+
+  // Where a processor is left for the consumer.
+  bool spins() const { return static_cast<unsigned>(workers.threads) < std::thread::hardware_concurrency(); }
 
   const StageInfo& info;
   StageCounts& counts;
@@ -42,26 +78,27 @@ struct Ahead::State {
   bool ended = false;  // guarded by input: the end was read
 
   std::mutex mutex;  // guards what follows
-  tandem::detail::Condition room, ready;
+  Event room, ready;
   std::vector<Slot> slots;
-  std::vector<i64> finished;                           // of an unordered stage: slots whose element is done
-  std::vector<i64> free;                               // of an unordered stage: slots to be claimed
-  i64 claimed = 0, taken = 0, released = 0, end = -1;  // numbers of elements
-  i64 limit;                                           // slots that may be in use, and thereby threads that may work
-  int running = 0;                                     // threads that have not ended
+  std::vector<i64> finished;                // of an unordered stage: slots whose element is done
+  std::vector<i64> free;                    // of an unordered stage: slots to be claimed
+  i64 claimed = 0, released = 0, end = -1;  // numbers of elements
+  i64 limit;                                // slots that may be in use, and thereby threads that may work
+  int running = 0;                          // threads that have not ended
   bool stop = false;
-  i64 chunk = 1, most_of_claim = 64;  // elements of one claim
-  bool waiting = false;               // the consumer sleeps
+  i64 chunk = 1, most_of_claim = 256;  // elements of one claim
+  bool waiting = false;                // the consumer sleeps
 
   // Of the consumer alone.
-  i64 local_ready = 0;  // elements that are known to be done, in order
-  i64 held = -1;        // of an unordered stage: the slot that was handed out
+  std::vector<i64> given;  // slots that are done, of which it has taken the first `used`
+  std::size_t used = 0;
   i64 started = 0;
   std::vector<std::thread> threads;
 };
 
-// The slots that a thread works on, and what has gone wrong for each.
+// The slots that a thread works on, since when, and what has gone wrong for each.
 struct Ahead::Claim {
+  i64 begin = 0;
   std::vector<i64> slots;
   std::vector<std::exception_ptr> errors;
 };
@@ -95,61 +132,62 @@ TANDEM_INLINE void Ahead::start() {
   }
 }
 
-// Waits for room; returns the first slot's element number, and how many elements may be read. -1: the thread ends.
-TANDEM_INLINE i64 Ahead::claim(i64& count) {
+// Waits for room and claims the slots of the next elements; none if the thread is to end.
+TANDEM_INLINE void Ahead::claim(Claim& mine) {
   State& s = *state_;
   std::unique_lock lock(s.mutex);
   while (!s.stop && s.claimed - s.released >= s.limit) s.room.wait(lock);
-  if (s.stop) return -1;
-  count = std::min(s.chunk, s.limit - (s.claimed - s.released));
-  const i64 first = s.claimed;
-  s.claimed += count;
-  return first;
+  if (s.stop) return;
+  for (i64 i = std::min(s.chunk, s.limit - (s.claimed - s.released)); i > 0; --i) {
+    i64 slot = s.claimed++ % s.size;
+    if (!s.workers.ordered) slot = s.free.back(), s.free.pop_back();
+    mine.slots.push_back(slot);
+  }
 }
 
 // Reads inputs into the slots of one claim; false if there is no more work after these.
 TANDEM_INLINE bool Ahead::read_some(Claim& mine) {
   State& s = *state_;
   const std::lock_guard input(s.input);
-  i64 count = 0;
-  const i64 first = s.ended ? -1 : claim(count);
-  if (first < 0) return false;
-  for (i64 i = 0; i < count && !s.ended; ++i) {
-    i64 slot = (first + i) % s.size;
-    if (!s.workers.ordered) {
-      const std::lock_guard lock(s.mutex);
-      slot = s.free.back(), s.free.pop_back();
-    }
-    std::exception_ptr error;
+  if (!s.ended) claim(mine);
+  if (mine.slots.empty()) return false;
+  mine.begin = tandem::detail::nanoseconds_now();
+  mine.errors.resize(mine.slots.size());
+  std::size_t n = 0;
+  for (; n < mine.slots.size(); ++n) {
     try {
-      s.ended = !read(slot);
+      if (read(mine.slots[n])) continue;
+      s.ended = true;
+      break;
     } catch (...) {
-      error = std::current_exception();
+      mine.errors[n] = std::current_exception();
     }
-    if (!s.ended) {
-      mine.slots.push_back(slot), mine.errors.push_back(error);
-      continue;
-    }
-    const std::lock_guard lock(s.mutex);
-    s.end = first + i, s.claimed = s.end;
-    if (!s.workers.ordered) s.free.push_back(slot);
   }
-  return !s.ended;
+  if (!s.ended) return true;
+  const std::lock_guard lock(s.mutex);
+  s.claimed -= std::ssize(mine.slots) - static_cast<i64>(n);
+  s.end = s.claimed;
+  if (!s.workers.ordered) s.free.insert(s.free.end(), mine.slots.begin() + static_cast<i64>(n), mine.slots.end());
+  mine.slots.resize(n), mine.errors.resize(n);
+  return false;
 }
 
 // Hands over the elements of a claim, and chooses the size of the next ones by the time that they took.
-TANDEM_INLINE void Ahead::finish_some(Claim& mine, i64 time) {
+TANDEM_INLINE void Ahead::finish_some(Claim& mine) {
   State& s = *state_;
-  const i64 n = static_cast<i64>(mine.slots.size());
+  const i64 n = std::ssize(mine.slots);
   if (n == 0) return;
-  constexpr i64 short_time = 10'000, long_time = 50'000;  // of a claim, which takes the lock once
+  const i64 time = tandem::detail::nanoseconds_now() - mine.begin;
+  constexpr i64 short_time = 20'000, long_time = 50'000;  // of a claim, which takes the lock once
+  constexpr i64 cheap = 10'000, very_cheap = 1'000;       // of an element
   const std::lock_guard lock(s.mutex);
   for (std::size_t i = 0; i < mine.slots.size(); ++i) {
     State::Slot& slot = s.slots[static_cast<std::size_t>(mine.slots[i])];
     slot.error = std::move(mine.errors[i]), slot.done = true;
     if (!s.workers.ordered) s.finished.push_back(mine.slots[i]);
   }
-  if (time < short_time * n && s.limit < s.size) s.limit = std::min(2 * s.limit, s.size);
+  const i64 most_slots = time < n * very_cheap ? s.size : time < n * cheap ? std::min(s.size, s.usual + 240) : 0;
+  if (s.limit < most_slots) s.limit = std::min(2 * s.limit, most_slots);
   const i64 most =
       std::clamp<i64>(s.limit / (2 * s.workers.threads), 1, s.most_of_claim);  // leaves room for all threads
   if (time < short_time) s.chunk = std::min(2 * s.chunk, most);
@@ -164,7 +202,6 @@ TANDEM_INLINE void Ahead::run() {
   for (bool more = true; more;) {
     mine.slots.clear(), mine.errors.clear();
     more = read_some(mine);
-    const i64 begin = tandem::detail::nanoseconds_now();
     for (std::size_t i = 0; i < mine.slots.size(); ++i) {
       if (mine.errors[i]) continue;
       try {
@@ -173,7 +210,7 @@ TANDEM_INLINE void Ahead::run() {
         mine.errors[i] = std::current_exception();
       }
     }
-    finish_some(mine, tandem::detail::nanoseconds_now() - begin);
+    finish_some(mine);
   }
   const std::lock_guard lock(s.mutex);
   --s.running;
@@ -192,34 +229,25 @@ TANDEM_INLINE bool Ahead::wait_for_room(i64 slot, bool (*fits)(const void*), con
   }
 }
 
-TANDEM_INLINE i64 Ahead::take() {
+// Gives the consumer slots whose elements are done, in place of those that it has used: one, or several where elements
+// are cheap, since those that it has are not free for the threads. Leaves it without any at the end.
+TANDEM_INLINE void Ahead::give() {
   State& s = *state_;
-  if (s.threads.empty()) start();
-  const auto next_done = [&] { return s.slots[static_cast<std::size_t>(s.taken % s.size)].done; };
-  if (s.workers.ordered && s.taken < s.local_ready) {
-    State::Slot& slot = s.slots[static_cast<std::size_t>(s.taken % s.size)];
-    s.counts.elements.fetch_add(1, std::memory_order_relaxed);
-    const i64 at = s.taken++ % s.size;
-    if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
-    return at;
-  }
   std::unique_lock lock(s.mutex);
-  // What was handed out before is free again.
-  if (s.workers.ordered) {
-    for (; s.released < s.taken; ++s.released) s.slots[static_cast<std::size_t>(s.released % s.size)].done = false;
-  } else if (s.held >= 0) {
-    s.slots[static_cast<std::size_t>(s.held)].done = false;
-    s.free.push_back(std::exchange(s.held, -1));
-    ++s.released;
+  for (const i64 slot : s.given) {
+    s.slots[static_cast<std::size_t>(slot)].done = false;
+    if (!s.workers.ordered) s.free.push_back(slot);
   }
+  s.released += std::ssize(s.given);
+  s.given.clear(), s.used = 0;
   s.room.notify_all();
-  const auto is_ready = [&] { return s.workers.ordered ? next_done() : !s.finished.empty(); };
-  const auto is_over = [&] { return s.end >= 0 && s.taken >= s.end; };
+  const auto done = [&](i64 slot) { return s.slots[static_cast<std::size_t>(slot)].done; };
+  const auto is_ready = [&] { return s.workers.ordered ? done(s.released % s.size) : !s.finished.empty(); };
+  const auto is_over = [&] { return (s.end >= 0 && s.released >= s.end) || s.running == 0; };
   if (!is_ready() && !is_over()) {
     const i64 begin = tandem::detail::nanoseconds_now();
+    s.waiting = true;
     while (!is_ready() && !is_over()) {
-      if (s.running == 0) return -1;
-      s.waiting = true;
       s.room.notify_all();  // for a thread whose element is waited for
       s.ready.wait(lock);
     }
@@ -227,25 +255,26 @@ TANDEM_INLINE i64 Ahead::take() {
     s.counts.waited.fetch_add(tandem::detail::nanoseconds_now() - begin, std::memory_order_relaxed);
     if (s.workers.adapt) s.limit = std::max(s.limit, std::min(s.limit * 2, s.usual));
   }
-  if (is_over() && !is_ready()) return -1;
-  i64 at;
+  const i64 most = std::min(s.chunk, s.size / 2 + 1);
   if (s.workers.ordered) {
-    i64 ready = s.taken;
-    while (ready - s.taken < s.size / 2 + 1 && s.slots[static_cast<std::size_t>(ready % s.size)].done &&
-           ready - s.released < s.size)
-      ++ready;
-    s.local_ready = ready;
-    at = s.taken % s.size;
+    for (i64 i = 0; i < most && done((s.released + i) % s.size); ++i) s.given.push_back((s.released + i) % s.size);
   } else {
-    at = s.held = s.finished.front();
-    s.finished.erase(s.finished.begin());
+    const auto last = s.finished.begin() + std::min(most, static_cast<i64>(s.finished.size()));
+    s.given.assign(s.finished.begin(), last);
+    s.finished.erase(s.finished.begin(), last);
   }
-  ++s.taken;
+}
+
+TANDEM_INLINE i64 Ahead::take() {
+  State& s = *state_;
+  if (s.threads.empty()) start();
+  if (s.used == s.given.size()) give();
+  if (s.given.empty()) return -1;
+  const i64 slot = s.given[s.used++];
   s.counts.elements.fetch_add(1, std::memory_order_relaxed);
-  std::exception_ptr error = std::exchange(s.slots[static_cast<std::size_t>(at)].error, nullptr);
-  lock.unlock();
-  if (error) std::rethrow_exception(error);
-  return at;
+  State::Slot& element = s.slots[static_cast<std::size_t>(slot)];
+  if (element.error) std::rethrow_exception(std::exchange(element.error, nullptr));
+  return slot;
 }
 
 TANDEM_INLINE void Ahead::finish() noexcept {
