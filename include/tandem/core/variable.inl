@@ -1,5 +1,7 @@
 // Definitions of core/variable.hpp: state, locks, in-place writes.
 #pragma once
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -14,12 +16,14 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/core/variable.hpp"
 #include "tandem/util/at_fork.hpp"
+#include "tandem/util/threads.hpp"
 
 namespace TANDEM_NS {
 
 struct Variable::State final : Opaque {
   detail::ForkMutex mutex{detail::ForkMutex::variable};
   std::atomic<const ThreadContext*> holder = nullptr;  // the thread whose call of a graph holds the mutex
+  std::atomic<int> readers = 0;                        // threads that wait for the mutex in order to read
   Tensor value;                                        // guarded by mutex
   const Tensor initial;                                // shares the first value's memory
   const Spec spec;
@@ -42,6 +46,12 @@ struct Variable::State final : Opaque {
   const char* kind() const override { return "variable"; }
   // Without the mutex: a thread finds its own address only if it has stored it.
   bool is_held_here() const { return holder.load(std::memory_order_relaxed) == &context; }
+  void lock_to_read() {
+    if (mutex.try_lock()) return;
+    readers.fetch_add(1, std::memory_order_relaxed);
+    mutex.lock();
+    readers.fetch_sub(1, std::memory_order_relaxed);
+  }
 };
 
 extern TANDEM_API const OpDef add_op, subtract_op;  // ops/pointwise/arith; for assign_add and assign_sub
@@ -108,6 +118,23 @@ TANDEM_INLINE void VariableAccess::lock(const Variable& v) {
   v.state().mutex.lock();
   v.state().holder.store(&context, std::memory_order_relaxed);
 }
+TANDEM_INLINE void VariableAccess::lock_to_read(const Variable& v) {
+  v.state().lock_to_read();
+  v.state().holder.store(&context, std::memory_order_relaxed);
+}
+TANDEM_INLINE bool VariableAccess::try_lock_to_read(const Variable& v, i64 nanoseconds) {
+  Variable::State& s = v.state();
+  const i64 end = detail::nanoseconds_now() + nanoseconds;
+  s.readers.fetch_add(1, std::memory_order_relaxed);
+  bool locked = s.mutex.try_lock();
+  for (; !locked && detail::nanoseconds_now() < end; locked = s.mutex.try_lock()) sched_yield();
+  s.readers.fetch_sub(1, std::memory_order_relaxed);
+  if (locked) s.holder.store(&context, std::memory_order_relaxed);
+  return locked;
+}
+TANDEM_INLINE bool VariableAccess::has_waiting_readers(const Variable& v) {
+  return v.state().readers.load(std::memory_order_relaxed) > 0;
+}
 TANDEM_INLINE void VariableAccess::unlock(const Variable& v) {
   v.state().holder.store(nullptr, std::memory_order_relaxed);
   v.state().mutex.unlock();
@@ -126,7 +153,7 @@ namespace detail {
 class ReadLock {
  public:
   explicit ReadLock(Variable::State& s) : mutex_(s.is_held_here() ? nullptr : &s.mutex) {
-    if (mutex_) mutex_->lock();
+    if (mutex_) s.lock_to_read();
   }
   ReadLock(const ReadLock&) = delete;
   ~ReadLock() {

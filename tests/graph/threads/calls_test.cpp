@@ -1,4 +1,5 @@
 // Traced functions that several threads call at once: Variables, draws and the pool under them.
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <thread>
@@ -23,6 +24,78 @@ TEST_CASE("function: calls that assign what the other one reads do not wait for 
   other.join();
   from_b();
   CHECK(a.item<float>() == b.item<float>() * 0.5f + 1);
+}
+
+// How many steps another thread makes while a call of `read` waits, in the mean.
+template <class Step, class Read>
+i64 steps_while_reading(const Step& step, const Read& read) {
+  std::atomic<bool> stop = false;
+  std::atomic<i64> steps = 0;
+  std::thread other([&] {
+    for (; !stop; ++steps) step();
+  });
+  while (steps == 0) std::this_thread::yield();
+  const i64 before = steps;
+  constexpr int calls = 30;
+  for (int i = 0; i < calls; ++i) read();
+  const i64 made = steps - before;
+  stop = true;
+  other.join();
+  return made / calls;
+}
+
+TEST_CASE("function: who reads what another thread trains without a pause soon gets through") {
+  for (const bool plan : {true, false}) {
+    const FunctionOptions how{.execution = {.plan = plan}};
+    const std::vector<Variable> w{Variable(wave({128, 128}, 1)), Variable(wave({128}, 2)),
+                                  Variable(wave({128, 128}, 3))};
+    const optimizers::SGD sgd(1e-3);
+    const Tensor x = wave({128, 128}, 4);
+    const auto net = [&](const Tensor& in) { return matmul(tanh(matmul(in, w[0]) + w[1]), w[2]); };
+    const auto step = function([&] { return sgd.minimize([&] { return reduce_mean(square(net(x))); }, w); }, how);
+    const auto predict = function([&] { return net(x); }, how);
+    const Variable calls(constant(0)), sum(constant(0.f));
+    const auto counted = function(
+        [&] {
+          calls.assign_add(constant(1));
+          sum.assign_add(reduce_sum(net(x)));
+          return sum.value();
+        },
+        how);
+    step(), predict(), counted();
+    CHECK(steps_while_reading(step, predict) <= 60);
+    CHECK(steps_while_reading(step, counted) <= 60);
+    CHECK(steps_while_reading(step, [&] { return w[0].value(); }) <= 60);
+    CHECK(calls.item<int>() == 31);
+  }
+}
+
+// The reader may hold `low` when the step holds `high`, and the step's host function then waits for `low`.
+TEST_CASE("function: who reads two Variables, and a step whose host function reads one of them, both go on") {
+  std::vector<Variable> made{Variable(constant(1.f)), Variable(constant(2.f))};
+  std::sort(made.begin(), made.end(), &VariableAccess::is_before);
+  const Variable low = made[0], high = made[1], steps(constant(0));
+  const auto step = function([&] {
+    steps.assign_add(constant(1));
+    high.assign(host_function(
+        [&](const Tensor& x) {
+          std::this_thread::yield();
+          return x * 1 + (low.value() - low.value());
+        },
+        {high.value()}, TensorSpec({}, float32)));
+    return high.value();
+  });
+  const auto both = function([&] { return low + high; });
+  step(), both();
+  std::atomic<bool> stop = false;
+  std::thread other([&] {
+    while (!stop) step();
+  });
+  int wrong = 0;
+  for (int i = 0; i < 100; ++i) wrong += both().item<float>() != 3;
+  stop = true;
+  other.join();
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("function: calls from several threads at once") {

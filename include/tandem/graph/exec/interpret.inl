@@ -36,7 +36,6 @@ TANDEM_LAZY class Interpreter final : public Program {
  public:
   Interpreter(Ref<Graph> graph, std::string why)
       : Program(std::move(graph)), why_(std::move(why)), is_early_(early_reads()) {
-    reads_early_ = std::find(is_early_.begin(), is_early_.end(), 1) != is_early_.end();
     dies_.resize(graph_->nodes.size());
     last_.assign(graph_->specs.size(), -1);
     is_repeated_.resize(graph_->specs.size());
@@ -56,7 +55,7 @@ TANDEM_LAZY class Interpreter final : public Program {
   Tensors run(Inputs arguments, Span<Tensor> donated) override {
     std::vector<Tensor> values(graph_->specs.size());
     CallValues in_bodies(read_in_bodies_);
-    const VariableLocks locks(to_lock(), reads_early_ || !read_in_bodies_.empty(), [&] {
+    const VariableLocks locks(to_lock(), only_read_, [&] {
       for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
         if (const Node& n = graph_->nodes[i]; is_early_[i])
           values[static_cast<std::size_t>(n.first_out)] = CallValues::value_of(variable(n));
@@ -169,7 +168,6 @@ TANDEM_LAZY class Interpreter final : public Program {
 
   std::string why_;
   std::vector<char> is_early_;         // by node: early_reads()
-  bool reads_early_;                   // whether there are any
   LeanVector<std::vector<int>> dies_;  // by node: the values that are dead after it
   std::vector<int> last_;              // by value: the node where it dies, or -1
   struct Updated {
@@ -193,10 +191,14 @@ TANDEM_LAZY_INLINE Program::Program(Ref<Graph> graph)
   for (const Variable& v : assigned_)
     if (!random::detail::is_sequence(v, op_seed)) unshared_.push_back(v);
   draws_ = unshared_.size() != assigned_.size();
-  if (std::any_of(graph_->nodes.begin(), graph_->nodes.end(), [](const Node& n) { return detail::runs_host_code(n); }))
-    return;
-  for (const Variable& v : variables_read_in_bodies(*graph_))
-    if (!assigns(v) && !random::detail::is_sequence(v, op_seed)) read_in_bodies_.push_back(v);
+  if (std::none_of(graph_->nodes.begin(), graph_->nodes.end(), [](const Node& n) { return detail::runs_host_code(n); }))
+    for (const Variable& v : variables_read_in_bodies(*graph_))
+      if (!assigns(v) && !random::detail::is_sequence(v, op_seed)) read_in_bodies_.push_back(v);
+  only_read_ = read_in_bodies_;
+  const std::vector<char> is_early = early_reads();
+  for (std::size_t i = 0; i < is_early.size(); ++i)
+    if (is_early[i]) only_read_.push_back(detail::variable_of(*graph_, graph_->nodes[i]));
+  only_read_ = detail::sorted_variables(std::move(only_read_));
 }
 TANDEM_LAZY_INLINE std::vector<char> Program::early_reads() const {
   std::vector<char> r;

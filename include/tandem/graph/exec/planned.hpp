@@ -31,7 +31,7 @@ class PlannedProgram : public Program {
     execution->donated = donated;
     for (std::size_t i = 0; i < arguments.size(); ++i) execution->point(graph_->arguments[i], *arguments[i]);
     CallValues in_bodies(read_in_bodies_);
-    const VariableLocks locks(to_lock(), !early_.empty() || !read_in_bodies_.empty(), [&] {
+    const VariableLocks locks(to_lock(), only_read_, [&] {
       run_steps(early_, *execution, arguments);
       in_bodies.read();
     });

@@ -22,12 +22,20 @@ namespace TANDEM_NS {
 /// others as one set, as by assign_all: by calls that read the weights and assign none of them.
 class TANDEM_API VariableLocks {
  public:
-  explicit VariableLocks(Span<const Variable> sorted) : VariableLocks(sorted, false, [] {}) {}
-  ///   read  reads the other Variables of the call, if there are any: it is called again until they are of one set, and
-  ///         of the same as those that are locked
+  explicit VariableLocks(Span<const Variable> sorted) : VariableLocks(sorted, {}, [] {}) {}
+  ///   only_read  by address: the other Variables of the call
+  ///   read       reads those; called again if they were not of one set, or not of the same as those that are locked
   template <class Read>
-  VariableLocks(Span<const Variable> sorted, bool reads, const Read& read) : sorted_(sorted), outer_(held_locks()) {
-    while (!acquired(reads, read)) yield();
+  VariableLocks(Span<const Variable> sorted, Span<const Variable> only_read, const Read& read)
+      : sorted_(sorted), outer_(held_locks()) {
+    let_readers_pass();
+    while (!acquired(!only_read.empty(), read)) {
+      if (!outer_) {
+        acquire_all(only_read, read);
+        break;
+      }
+      yield();
+    }
     held_locks() = this;
   }
   VariableLocks(const VariableLocks&) = delete;
@@ -38,9 +46,12 @@ class TANDEM_API VariableLocks {
   /// The innermost ones of this thread.
   static VariableLocks*& held_locks();
   bool has(const Variable& v) const;
+  // Of reads that wait, for a bounded time: where steps follow each other, the locks are nearly always held.
+  void let_readers_pass() const;
   void lock();
   void unlock();
   static void yield();  // to the thread that replaces a set
+  void lock_all(Span<const Variable> only_read);
   // Sets that steps assign count while nothing is locked: threads that run the same step would wait for each other
   // again and again.
   template <class Read>
@@ -54,6 +65,23 @@ class TANDEM_API VariableLocks {
     if (!reads || sorted_.empty() || detail::assigned_sets.is_still(assigned)) return true;
     unlock();
     return false;
+  }
+  // With all locks held at once: where sets are replaced all the time, the other way may fail again and again.
+  template <class Read>
+  void acquire_all(Span<const Variable> only_read, const Read& read) {
+    lock_all(only_read);
+    struct Unlock {
+      Span<const Variable> only_read;
+      ~Unlock() {
+        for (const Variable& v : only_read) VariableAccess::unlock(v);
+      }
+    } const unlock_read{only_read};
+    try {
+      read();
+    } catch (...) {
+      unlock();
+      throw;
+    }
   }
   Span<const Variable> sorted_;
   VariableLocks* outer_;
@@ -108,6 +136,7 @@ class TANDEM_API Program : public Opaque {
   std::vector<Variable> assigned_;
   /// By address: the Variables that bodies read and nothing in the graph can assign. They are read with early_reads().
   std::vector<Variable> read_in_bodies_;
+  std::vector<Variable> only_read_;  // those and those of early_reads(), by address
 
  private:
   struct Sequence {
