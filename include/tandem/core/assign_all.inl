@@ -30,7 +30,7 @@ class SetLocks {
  public:
   explicit SetLocks(const SetOrder& set) : set_(set) {
     for (const Variable* v : set_.order) VariableAccess::check_free(*v);
-    for (const Variable* v : set_.order) VariableAccess::lock(*v);
+    for (const Variable* v : set_.order) VariableAccess::lock_in_turn(*v);
   }
   SetLocks(const SetLocks&) = delete;
   ~SetLocks() {

@@ -148,13 +148,13 @@ struct TANDEM_API VariableAccess {
   /// The order of addresses, in which several Variables are locked.
   static bool is_before(const Variable& a, const Variable& b);
   static void lock(const Variable& v);
-  static void lock_to_read(const Variable& v);
+  /// lock(), before which steps that follow each other let this thread pass.
+  static void lock_in_turn(const Variable& v);
   /// False if the lock could not be had within the time.
-  static bool try_lock_to_read(const Variable& v, i64 nanoseconds);
+  static bool try_lock_in_turn(const Variable& v, i64 nanoseconds);
   static void unlock(const Variable& v);
-  /// Whether other threads wait for the lock in order to read. Who locks the variable again and again lets them pass:
-  /// the mutex itself would not.
-  static bool has_waiting_readers(const Variable& v);
+  /// Whether other threads wait in lock_in_turn().
+  static bool has_waiting(const Variable& v);
   /// Checks before an assignment that no call on this thread holds the lock.
   ///   throws  errors::FailedPreconditionError with the variable's name if one does
   static void check_free(const Variable& v);

@@ -1,7 +1,5 @@
 // Definitions of core/variable.hpp: state, locks, in-place writes.
 #pragma once
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -16,14 +14,12 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/core/variable.hpp"
 #include "tandem/util/at_fork.hpp"
-#include "tandem/util/threads.hpp"
 
 namespace TANDEM_NS {
 
 struct Variable::State final : Opaque {
   detail::ForkMutex mutex{detail::ForkMutex::variable};
   std::atomic<const ThreadContext*> holder = nullptr;  // the thread whose call of a graph holds the mutex
-  std::atomic<int> readers = 0;                        // threads that wait for the mutex in order to read
   Tensor value;                                        // guarded by mutex
   const Tensor initial;                                // shares the first value's memory
   const Spec spec;
@@ -46,12 +42,6 @@ struct Variable::State final : Opaque {
   const char* kind() const override { return "variable"; }
   // Without the mutex: a thread finds its own address only if it has stored it.
   bool is_held_here() const { return holder.load(std::memory_order_relaxed) == &context; }
-  void lock_to_read() {
-    if (mutex.try_lock()) return;
-    readers.fetch_add(1, std::memory_order_relaxed);
-    mutex.lock();
-    readers.fetch_sub(1, std::memory_order_relaxed);
-  }
 };
 
 extern TANDEM_API const OpDef add_op, subtract_op;  // ops/pointwise/arith; for assign_add and assign_sub
@@ -118,23 +108,16 @@ TANDEM_INLINE void VariableAccess::lock(const Variable& v) {
   v.state().mutex.lock();
   v.state().holder.store(&context, std::memory_order_relaxed);
 }
-TANDEM_INLINE void VariableAccess::lock_to_read(const Variable& v) {
-  v.state().lock_to_read();
+TANDEM_INLINE void VariableAccess::lock_in_turn(const Variable& v) {
+  v.state().mutex.lock_in_turn();
   v.state().holder.store(&context, std::memory_order_relaxed);
 }
-TANDEM_INLINE bool VariableAccess::try_lock_to_read(const Variable& v, i64 nanoseconds) {
-  Variable::State& s = v.state();
-  const i64 end = detail::nanoseconds_now() + nanoseconds;
-  s.readers.fetch_add(1, std::memory_order_relaxed);
-  bool locked = s.mutex.try_lock();
-  for (; !locked && detail::nanoseconds_now() < end; locked = s.mutex.try_lock()) sched_yield();
-  s.readers.fetch_sub(1, std::memory_order_relaxed);
-  if (locked) s.holder.store(&context, std::memory_order_relaxed);
-  return locked;
+TANDEM_INLINE bool VariableAccess::try_lock_in_turn(const Variable& v, i64 nanoseconds) {
+  if (!v.state().mutex.try_lock_in_turn(nanoseconds)) return false;
+  v.state().holder.store(&context, std::memory_order_relaxed);
+  return true;
 }
-TANDEM_INLINE bool VariableAccess::has_waiting_readers(const Variable& v) {
-  return v.state().readers.load(std::memory_order_relaxed) > 0;
-}
+TANDEM_INLINE bool VariableAccess::has_waiting(const Variable& v) { return v.state().mutex.has_waiting(); }
 TANDEM_INLINE void VariableAccess::unlock(const Variable& v) {
   v.state().holder.store(nullptr, std::memory_order_relaxed);
   v.state().mutex.unlock();
@@ -153,7 +136,7 @@ namespace detail {
 class ReadLock {
  public:
   explicit ReadLock(Variable::State& s) : mutex_(s.is_held_here() ? nullptr : &s.mutex) {
-    if (mutex_) s.lock_to_read();
+    if (mutex_) mutex_->lock_in_turn();
   }
   ReadLock(const ReadLock&) = delete;
   ~ReadLock() {
@@ -176,7 +159,8 @@ TANDEM_INLINE void Variable::set_untracked(const Tensor& value) const {
   VariableAccess::check_free(*this);
   Tensor old = value;  // destroyed after the lock is released
   State& s = state();
-  const std::lock_guard lock(s.mutex);
+  s.mutex.lock_in_turn();
+  const std::lock_guard lock(s.mutex, std::adopt_lock);
   std::swap(s.value, old);
   s.value.keep_packed_forms();
 }
@@ -260,7 +244,7 @@ class Locks {
     std::sort(order_.begin(), order_.end());
     Variable::State** end = std::unique(order_.begin(), order_.end());
     count_ = static_cast<unsigned>(end - order_.begin());
-    for (unsigned i = 0; i < count_; ++i) order_[i]->mutex.lock();
+    for (unsigned i = 0; i < count_; ++i) order_[i]->mutex.lock_in_turn();
   }
   Locks(const Locks&) = delete;
   ~Locks() {

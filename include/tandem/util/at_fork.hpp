@@ -4,6 +4,7 @@
 // The same applies to a function-local static that another thread is initializing at that moment: the library's own
 // statics are initialized when it is loaded.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 
@@ -36,10 +37,23 @@ class TANDEM_API ForkMutex {
   void lock() { mutex_.lock(); }
   bool try_lock() { return mutex_.try_lock(); }
   void unlock() { mutex_.unlock(); }
+  /// lock(), but counted while it waits: who locks the mutex again and again lets such threads pass, which the mutex
+  /// itself would not.
+  void lock_in_turn() {
+    if (try_lock()) return;
+    waiting_.fetch_add(1, std::memory_order_relaxed);
+    lock();
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  /// The same for a bounded time; false if that has passed.
+  bool try_lock_in_turn(std::int64_t nanoseconds);
+  /// Whether threads wait in lock_in_turn().
+  bool has_waiting() const { return waiting_.load(std::memory_order_relaxed) > 0; }
 
  private:
   friend struct ForkMutexes;
   std::mutex mutex_;
+  std::atomic<int> waiting_ = 0;
   ForkMutex *next_, *previous_;  // list of all ForkMutexes
   Rank rank_;
 };

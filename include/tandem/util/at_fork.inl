@@ -38,6 +38,15 @@ TANDEM_INLINE constinit TANDEM_API ForkState fork_state{};
   fork_state.hooks[static_cast<int>(stage)].store(&hooks, std::memory_order_release);
 }
 
+// For pthread_mutex_timedlock.
+inline timespec deadline_in(std::int64_t nanoseconds) {
+  timespec t{};
+  clock_gettime(CLOCK_REALTIME, &t);
+  const std::int64_t end = t.tv_nsec + nanoseconds;
+  t.tv_sec += end / 1000000000, t.tv_nsec = end % 1000000000;
+  return t;
+}
+
 // All ForkMutexes, and those held by a fork in progress.
 struct ForkMutexes {
   std::mutex mutex;
@@ -48,13 +57,12 @@ struct ForkMutexes {
     alignas(ForkMutexes) static unsigned char room[sizeof(ForkMutexes)];
     static ForkMutexes* const a = [] {
       auto* fresh = ::new (room) ForkMutexes;
-      static constexpr ForkHooks hooks{[] { all().take(); }, &release_all, &release_all};
+      static constexpr ForkHooks hooks{[] { all().take(); }, [] { all().release(); }, [] { all().release_in_child(); }};
       at_fork(ForkStage::objects, hooks);
       return fresh;
     }();
     return *a;
   }
-  static void release_all() { all().release(); }
   // A thread that holds one of them may be about to construct another, which locks this->mutex. Everything is released
   // between attempts, so that such threads make progress. The last attempt skips mutexes that are not free.
   [[gnu::cold]] void take() {
@@ -72,10 +80,7 @@ struct ForkMutexes {
       return mutexes[a]->rank_ != mutexes[b]->rank_ ? mutexes[a]->rank_ < mutexes[b]->rank_
                                                     : std::less<>()(mutexes[a], mutexes[b]);
     });
-    timespec deadline{};
-    clock_gettime(CLOCK_REALTIME, &deadline);
-    const std::int64_t end = deadline.tv_nsec + std::int64_t{1000000} * milliseconds;
-    deadline.tv_sec += end / 1000000000, deadline.tv_nsec = end % 1000000000;
+    const timespec deadline = deadline_in(std::int64_t{1000000} * milliseconds);
     held.reserve(mutexes.size());
     for (const std::size_t i : by_rank) {
       ForkMutex* const m = mutexes[i];
@@ -83,6 +88,11 @@ struct ForkMutexes {
       else if (!leave_out) return false;
     }
     return true;
+  }
+  // The threads that waited do not exist here.
+  [[gnu::cold]] void release_in_child() {
+    for (ForkMutex* m = first; m; m = m->next_) m->waiting_.store(0, std::memory_order_relaxed);
+    release();
   }
   [[gnu::cold]] void release() {
     for (ForkMutex* m : held) m->mutex_.unlock();
@@ -99,6 +109,14 @@ TANDEM_INLINE ForkMutex::ForkMutex(Rank rank) : previous_(nullptr), rank_(rank) 
   next_ = all.first;
   if (next_) next_->previous_ = this;
   all.first = this;
+}
+TANDEM_INLINE bool ForkMutex::try_lock_in_turn(std::int64_t nanoseconds) {
+  if (try_lock()) return true;
+  waiting_.fetch_add(1, std::memory_order_relaxed);
+  const timespec deadline = deadline_in(nanoseconds);
+  const bool locked = pthread_mutex_timedlock(mutex_.native_handle(), &deadline) == 0;
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  return locked;
 }
 TANDEM_INLINE ForkMutex::~ForkMutex() {
   ForkMutexes& all = ForkMutexes::all();

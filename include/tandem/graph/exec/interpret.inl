@@ -56,10 +56,10 @@ TANDEM_LAZY class Interpreter final : public Program {
     std::vector<Tensor> values(graph_->specs.size());
     CallValues in_bodies(read_in_bodies_);
     const VariableLocks locks(to_lock(), only_read_, [&] {
+      in_bodies.read();  // first: the early reads take its values
       for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
         if (const Node& n = graph_->nodes[i]; is_early_[i])
           values[static_cast<std::size_t>(n.first_out)] = CallValues::value_of(variable(n));
-      in_bodies.read();
     });
     const CallScope* const limits = call_scope;
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
@@ -197,7 +197,8 @@ TANDEM_LAZY_INLINE Program::Program(Ref<Graph> graph)
   only_read_ = read_in_bodies_;
   const std::vector<char> is_early = early_reads();
   for (std::size_t i = 0; i < is_early.size(); ++i)
-    if (is_early[i]) only_read_.push_back(detail::variable_of(*graph_, graph_->nodes[i]));
+    if (is_early[i])
+      only_read_.push_back(graph_->variables[static_cast<std::size_t>(graph_->nodes[i].attrs.get<IndexAttrs>().index)]);
   only_read_ = detail::sorted_variables(std::move(only_read_));
 }
 TANDEM_LAZY_INLINE std::vector<char> Program::early_reads() const {

@@ -1,8 +1,9 @@
 // VariableLocks: the Variables that a program assigns are locked while it runs.
 #pragma once
+#include <sched.h>
+
 #include <algorithm>
 #include <optional>
-#include <thread>
 
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/util/threads.hpp"
@@ -28,13 +29,15 @@ TANDEM_INLINE const Tensor* detail::CallValues::find(const Variable& v) const {
 TANDEM_INLINE bool VariableLocks::contains(Span<const Variable> sorted, const Variable& v) {
   return detail::find_variable(sorted, v) != nullptr;
 }
-TANDEM_INLINE void VariableLocks::yield() { std::this_thread::yield(); }
-TANDEM_INLINE bool VariableLocks::has(const Variable& v) const {
-  return contains(sorted_, v) || (outer_ && outer_->has(v));
+TANDEM_INLINE bool VariableLocks::has(const Variable& v) const { return contains(sorted_, v) || is_outers(v); }
+TANDEM_INLINE bool VariableLocks::holds_any(const VariableLocks* innermost) {
+  for (const VariableLocks* l = innermost; l; l = l->outer_)
+    if (l->is_any_taken_) return true;
+  return false;
 }
-TANDEM_INLINE void VariableLocks::let_readers_pass() const {
-  if (outer_) return;
-  const auto waits = [](const Variable& v) { return VariableAccess::has_waiting_readers(v); };
+TANDEM_INLINE void VariableLocks::yield() { sched_yield(); }
+TANDEM_INLINE void VariableLocks::let_others_pass() const {
+  const auto waits = [](const Variable& v) { return VariableAccess::has_waiting(v); };
   if (std::none_of(sorted_.begin(), sorted_.end(), waits)) return;
   constexpr i64 most = 1'000'000;  // nanoseconds: another thread may have the lock
   const i64 end = detail::nanoseconds_now() + most;
@@ -43,36 +46,36 @@ TANDEM_INLINE void VariableLocks::let_readers_pass() const {
 TANDEM_INLINE void VariableLocks::lock() {
   is_any_taken_ = false;
   for (const Variable& v : sorted_) {
-    if (outer_ && outer_->has(v)) continue;
+    if (is_outers(v)) continue;
     VariableAccess::lock(v);
     is_any_taken_ = true;
   }
 }
-// Waits for long only while it holds nothing: the host function of a step that has a lock may wait for one of these.
+// Who holds one of these may wait, in a host function, for what this thread holds. So it waits without a bound only
+// where it holds nothing, and for what it could not have, then for the others.
 TANDEM_INLINE void VariableLocks::lock_all(Span<const Variable> only_read) {
-  is_any_taken_ = !sorted_.empty();
   InlinedVector<const Variable*, 16> all;
-  for (const Variable& v : sorted_) all.push(&v);
-  for (const Variable& v : only_read) all.push(&v);
-  std::sort(all.begin(), all.end(),
-            [](const Variable* a, const Variable* b) { return VariableAccess::is_before(*a, *b); });
-  constexpr i64 most = 10'000'000;  // nanoseconds
-  for (unsigned taken = 0; taken < all.size();) {
-    const Variable& v = *all[taken];
-    if (taken == 0) {
-      VariableAccess::lock_to_read(v);
-    } else if (!VariableAccess::try_lock_to_read(v, most)) {
-      while (taken > 0) VariableAccess::unlock(*all[--taken]);
-      VariableAccess::lock_to_read(v);
-      VariableAccess::unlock(v);
-      continue;
-    }
-    ++taken;
+  for (const Span<const Variable> some : {sorted_, only_read})
+    for (const Variable& v : some)
+      if (!is_outers(v)) all.push(&v);
+  is_any_taken_ = std::any_of(sorted_.begin(), sorted_.end(), [&](const Variable& v) { return !is_outers(v); });
+  const bool holds = holds_any(outer_);
+  const unsigned n = all.size();
+  unsigned first = 0;
+  for (i64 most = 1'000'000;; most *= 2) {  // nanoseconds: longer than the others' step, in the end
+    unsigned taken = 0;
+    const auto next = [&] { return (first + taken) % n; };
+    if (n > 0 && !holds) VariableAccess::lock_in_turn(*all[next()]), ++taken;
+    while (taken < n && VariableAccess::try_lock_in_turn(*all[next()], most)) ++taken;
+    if (taken == n) return;
+    const unsigned failed = next();
+    while (taken > 0) --taken, VariableAccess::unlock(*all[next()]);
+    first = failed;
   }
 }
 TANDEM_INLINE void VariableLocks::unlock() {
   for (const Variable& v : sorted_)
-    if (!outer_ || !outer_->has(v)) VariableAccess::unlock(v);
+    if (!is_outers(v)) VariableAccess::unlock(v);
 }
 TANDEM_INLINE VariableLocks::~VariableLocks() {
   held_locks() = outer_;

@@ -32,8 +32,8 @@ class PlannedProgram : public Program {
     for (std::size_t i = 0; i < arguments.size(); ++i) execution->point(graph_->arguments[i], *arguments[i]);
     CallValues in_bodies(read_in_bodies_);
     const VariableLocks locks(to_lock(), only_read_, [&] {
+      in_bodies.read();  // first: the early reads take its values
       run_steps(early_, *execution, arguments);
-      in_bodies.read();
     });
     if (execution->captures && !is_profiling()) run_captured(*execution);
     else if (branches_.empty() || config::inter_op_parallelism_threads() == 1 || is_profiling())

@@ -17,9 +17,10 @@
 namespace TANDEM_NS {
 
 /// Holds the locks of all Variables that a call assigns, acquired in address order; locks already held by an outer
-/// call on this thread are skipped. A thread that holds some waits for no others, because Variables that a call only
-/// reads are read before; except in host functions and for reads that follow one. What is assigned can be read by
-/// others as one set, as by assign_all: by calls that read the weights and assign none of them.
+/// call on this thread are skipped. A thread that holds some waits for others only for a bounded time: the Variables
+/// that a call only reads are read before, or locked all together; except in host functions and for reads that follow
+/// one. What is assigned can be read by others as one set, as by assign_all: by calls that read the weights and assign
+/// none of them.
 class TANDEM_API VariableLocks {
  public:
   explicit VariableLocks(Span<const Variable> sorted) : VariableLocks(sorted, {}, [] {}) {}
@@ -28,13 +29,14 @@ class TANDEM_API VariableLocks {
   template <class Read>
   VariableLocks(Span<const Variable> sorted, Span<const Variable> only_read, const Read& read)
       : sorted_(sorted), outer_(held_locks()) {
-    let_readers_pass();
-    while (!acquired(!only_read.empty(), read)) {
-      if (!outer_) {
-        acquire_all(only_read, read);
-        break;
-      }
-      yield();
+    if (!sorted.empty() && !holds_any(outer_)) let_others_pass();
+    if (only_read.empty()) {
+      lock();
+    } else if (!acquired(read)) {
+      if (!random::detail::ElementKeys::current()) acquire_all(only_read, read);
+      else do
+          yield();  // read() may wait for a lock of the generators
+        while (!acquired(read));
     }
     held_locks() = this;
   }
@@ -46,23 +48,22 @@ class TANDEM_API VariableLocks {
   /// The innermost ones of this thread.
   static VariableLocks*& held_locks();
   bool has(const Variable& v) const;
-  // Of reads that wait, for a bounded time: where steps follow each other, the locks are nearly always held.
-  void let_readers_pass() const;
+  static bool holds_any(const VariableLocks* innermost);
+  static void yield();
+  bool is_outers(const Variable& v) const { return outer_ && outer_->has(v); }
+  // Who waits for one of the locks, for a bounded time: where steps follow each other, they are nearly always held.
+  void let_others_pass() const;
   void lock();
   void unlock();
-  static void yield();  // to the thread that replaces a set
-  void lock_all(Span<const Variable> only_read);
   // Sets that steps assign count while nothing is locked: threads that run the same step would wait for each other
   // again and again.
   template <class Read>
-  bool acquired(bool reads, const Read& read) {
+  bool acquired(const Read& read) {
     const u64 assigned = detail::assigned_sets.mark(), stepped = detail::stepped_sets.mark();
-    if (reads) {
-      read();
-      if (!detail::assigned_sets.is_still(assigned) || !detail::stepped_sets.is_still(stepped)) return false;
-    }
+    read();
+    if (!detail::assigned_sets.is_still(assigned) || !detail::stepped_sets.is_still(stepped)) return false;
     lock();
-    if (!reads || sorted_.empty() || detail::assigned_sets.is_still(assigned)) return true;
+    if (sorted_.empty() || detail::assigned_sets.is_still(assigned)) return true;
     unlock();
     return false;
   }
@@ -71,11 +72,13 @@ class TANDEM_API VariableLocks {
   void acquire_all(Span<const Variable> only_read, const Read& read) {
     lock_all(only_read);
     struct Unlock {
+      VariableLocks& locks;
       Span<const Variable> only_read;
       ~Unlock() {
-        for (const Variable& v : only_read) VariableAccess::unlock(v);
+        for (const Variable& v : only_read)
+          if (!locks.is_outers(v)) VariableAccess::unlock(v);
       }
-    } const unlock_read{only_read};
+    } const unlock_read{*this, only_read};
     try {
       read();
     } catch (...) {
@@ -83,6 +86,8 @@ class TANDEM_API VariableLocks {
       throw;
     }
   }
+  void lock_all(Span<const Variable> only_read);
+
   Span<const Variable> sorted_;
   VariableLocks* outer_;
   bool is_any_taken_ = false;  // by this object; without, nothing becomes visible to others at its end
@@ -115,7 +120,7 @@ class TANDEM_API Program : public Opaque {
   TANDEM_LAZY explicit Program(Ref<Graph> graph);
   TANDEM_LAZY bool assigns(const Variable& v) const { return VariableLocks::contains(assigned_, v); }
   /// By node: whether it reads a Variable that nothing in the graph can have assigned before, neither its own
-  /// assignments nor a host function. Such reads happen before the locks are acquired.
+  /// assignments nor a host function.
   TANDEM_LAZY std::vector<char> early_reads() const;
   /// Variable i of the graph; for the state of one of the library's generators that of the data set's element that this
   /// thread computes, if it computes one (ElementKeys).
