@@ -305,6 +305,38 @@ TEST_CASE("prefetch: whenever the loop goes on by one slow element, one more is 
   }
 }
 
+TEST_CASE("prefetch: an element is handed over before the next one is read") {
+  std::atomic<i64> taken = 0;
+  std::atomic<int> late = 0;
+  const auto ds = data::range(200)
+                      .map([&](i64 i) {
+                        if (i > 100 && !comes_true([&] { return taken >= i; })) ++late;  // those before are consumed
+                        return i;
+                      })
+                      .prefetch(16);
+  for (const i64 i : ds) taken = i + 1;
+  CHECK(taken == 200);
+  CHECK(late == 0);
+}
+
+TEST_CASE("map: slow elements behind many cheap ones are handed over as they are made") {
+  for (const bool deterministic : {true, false}) {
+    std::atomic<int> slow = 0;
+    const auto ds = data::range(6000).map(
+        [&](i64 i) {
+          if (i >= 5000) sleep_ms(2), ++slow;
+          return i;
+        },
+        {.num_parallel_calls = 2, .deterministic = deterministic});
+    auto it = ds.iterator();
+    while (*it.next() < 5000) {
+    }
+    CHECK(slow <= 60);
+    it = data::range(1).map([](i64 i) { return i; }, {.num_parallel_calls = 1}).iterator();  // ends the threads
+    CHECK(slow <= 120);
+  }
+}
+
 TEST_CASE("map: with autotune, slow elements are not piled up") {
   std::atomic<int> made = 0;
   const auto ds =

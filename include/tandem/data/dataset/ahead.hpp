@@ -30,7 +30,7 @@ class TANDEM_API Ahead {
   bool wait_for_room(i64 slot, bool (*fits)(const void*), const void* context);
   /// The number of slots.
   i64 slots() const;
-  /// Waits for the next element and returns its slot, which is free again at the following call; -1 at the end. Starts
+  /// Waits for the next element and returns its slot, which is free again at a following call; -1 at the end. Starts
   /// the threads at the first call.
   ///   throws  what read or compute threw for this element
   i64 take();
@@ -42,7 +42,8 @@ class TANDEM_API Ahead {
   struct Claim;
   void run();
   bool read_some(Claim& mine);
-  void finish_some(Claim& mine);
+  void compute_some(Claim& mine);
+  void hand_over(Claim& mine, std::size_t first, std::size_t last);
   void claim(Claim& mine);
   void start();
   void give();

@@ -85,9 +85,9 @@ struct Ahead::State {
   i64 claimed = 0, released = 0, end = -1;  // numbers of elements
   i64 limit;                                // slots that may be in use, and thereby threads that may work
   int running = 0;                          // threads that have not ended
-  bool stop = false;
-  i64 chunk = 1, most_of_claim = 256;  // elements of one claim
-  bool waiting = false;                // the consumer sleeps
+  i64 chunk = 1, most_of_claim = 256;       // elements of one claim
+  bool waiting = false;                     // the consumer waits
+  std::atomic<bool> stop = false;           // set with the mutex held
 
   // Of the consumer alone.
   std::vector<i64> given;  // slots that are done, of which it has taken the first `used`
@@ -98,7 +98,10 @@ struct Ahead::State {
 
 // The slots that a thread works on, since when, and what has gone wrong for each.
 struct Ahead::Claim {
+  static constexpr i64 short_time = 20'000, long_time = 50'000;  // nanoseconds; a claim takes the lock once
   i64 begin = 0;
+  /// Whether the first n have taken long. Looks for every fourth one.
+  bool is_late(std::size_t n) const { return n % 4 == 0 && tandem::detail::nanoseconds_now() - begin > long_time; }
   std::vector<i64> slots;
   std::vector<std::exception_ptr> errors;
 };
@@ -145,7 +148,8 @@ TANDEM_INLINE void Ahead::claim(Claim& mine) {
   }
 }
 
-// Reads inputs into the slots of one claim; false if there is no more work after these.
+// Reads inputs into the slots of one claim; false if there is no more work after these. Slots for which there was no
+// time are given back: nobody has claimed any after them.
 TANDEM_INLINE bool Ahead::read_some(Claim& mine) {
   State& s = *state_;
   const std::lock_guard input(s.input);
@@ -154,34 +158,49 @@ TANDEM_INLINE bool Ahead::read_some(Claim& mine) {
   mine.begin = tandem::detail::nanoseconds_now();
   mine.errors.resize(mine.slots.size());
   std::size_t n = 0;
-  for (; n < mine.slots.size(); ++n) {
+  while (n < mine.slots.size()) {
     try {
-      if (read(mine.slots[n])) continue;
-      s.ended = true;
-      break;
+      if (!read(mine.slots[n])) {
+        s.ended = true;
+        break;
+      }
     } catch (...) {
       mine.errors[n] = std::current_exception();
     }
+    if (++n, s.stop || mine.is_late(n)) break;
   }
-  if (!s.ended) return true;
+  if (n == mine.slots.size()) return true;
   const std::lock_guard lock(s.mutex);
   s.claimed -= std::ssize(mine.slots) - static_cast<i64>(n);
-  s.end = s.claimed;
+  if (s.ended) s.end = s.claimed;
   if (!s.workers.ordered) s.free.insert(s.free.end(), mine.slots.begin() + static_cast<i64>(n), mine.slots.end());
   mine.slots.resize(n), mine.errors.resize(n);
-  return false;
+  return !s.ended;
 }
 
-// Hands over the elements of a claim, and chooses the size of the next ones by the time that they took.
-TANDEM_INLINE void Ahead::finish_some(Claim& mine) {
+// Computes the elements of a claim and hands them over, several times if they take long.
+TANDEM_INLINE void Ahead::compute_some(Claim& mine) {
+  std::size_t n = 0, first = 0;
+  while (n < mine.slots.size() && !state_->stop) {
+    if (!mine.errors[n]) {
+      try {
+        compute(mine.slots[n]);
+      } catch (...) {
+        mine.errors[n] = std::current_exception();
+      }
+    }
+    if (mine.is_late(++n)) hand_over(mine, std::exchange(first, n), n);
+  }
+  if (n > first) hand_over(mine, first, n);
+}
+
+// Hands over some of the elements of a claim, and chooses the size of the next ones by the time that they took.
+TANDEM_INLINE void Ahead::hand_over(Claim& mine, std::size_t first, std::size_t last) {
   State& s = *state_;
-  const i64 n = std::ssize(mine.slots);
-  if (n == 0) return;
-  const i64 time = tandem::detail::nanoseconds_now() - mine.begin;
-  constexpr i64 short_time = 20'000, long_time = 50'000;  // of a claim, which takes the lock once
-  constexpr i64 cheap = 10'000, very_cheap = 1'000;       // of an element
+  constexpr i64 cheap = 10'000, very_cheap = 1'000;  // nanoseconds, of an element
+  const i64 n = static_cast<i64>(last - first), time = tandem::detail::nanoseconds_now() - mine.begin;
   const std::lock_guard lock(s.mutex);
-  for (std::size_t i = 0; i < mine.slots.size(); ++i) {
+  for (std::size_t i = first; i < last; ++i) {
     State::Slot& slot = s.slots[static_cast<std::size_t>(mine.slots[i])];
     slot.error = std::move(mine.errors[i]), slot.done = true;
     if (!s.workers.ordered) s.finished.push_back(mine.slots[i]);
@@ -190,9 +209,10 @@ TANDEM_INLINE void Ahead::finish_some(Claim& mine) {
   if (s.limit < most_slots) s.limit = std::min(2 * s.limit, most_slots);
   const i64 most =
       std::clamp<i64>(s.limit / (2 * s.workers.threads), 1, s.most_of_claim);  // leaves room for all threads
-  if (time < short_time) s.chunk = std::min(2 * s.chunk, most);
-  else if (time > long_time) s.chunk = std::max<i64>(1, s.chunk / 2);
+  if (time > Claim::long_time) s.chunk = std::max<i64>(1, std::min(s.chunk / 2, n * Claim::long_time / time));
+  else if (time < Claim::short_time && last == mine.slots.size()) s.chunk = std::min(2 * s.chunk, most);
   if (s.waiting) s.ready.notify_all();
+  mine.begin += time;
 }
 
 TANDEM_INLINE void Ahead::run() {
@@ -202,15 +222,7 @@ TANDEM_INLINE void Ahead::run() {
   for (bool more = true; more;) {
     mine.slots.clear(), mine.errors.clear();
     more = read_some(mine);
-    for (std::size_t i = 0; i < mine.slots.size(); ++i) {
-      if (mine.errors[i]) continue;
-      try {
-        compute(mine.slots[i]);
-      } catch (...) {
-        mine.errors[i] = std::current_exception();
-      }
-    }
-    finish_some(mine);
+    compute_some(mine);
   }
   const std::lock_guard lock(s.mutex);
   --s.running;
