@@ -120,8 +120,8 @@ void dense(const KernelCall& c) {
   finish_rows(c, p.dtype, y.data, fused ? nullptr : bias, p.m, p.n, p.relu ? Finish::none : activation);
 }
 
-static_assert(static_cast<int>(nn::DenseActivation::relu) == static_cast<int>(Finish::relu) &&
-              static_cast<int>(nn::DenseActivation::tanh) == static_cast<int>(Finish::tanh) &&
-              static_cast<int>(nn::DenseActivation::sigmoid) == static_cast<int>(Finish::sigmoid));
+static_assert(static_cast<int>(FusedActivation::relu) == static_cast<int>(Finish::relu) &&
+              static_cast<int>(FusedActivation::tanh) == static_cast<int>(Finish::tanh) &&
+              static_cast<int>(FusedActivation::sigmoid) == static_cast<int>(Finish::sigmoid));
 
 }  // namespace TANDEM_NS::cuda

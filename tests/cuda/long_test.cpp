@@ -58,9 +58,9 @@ TEST_CASE("CUDA long: products of half precision are summed in float32") {
                matmul(b, a, {.transpose_a = true, .transpose_b = true}));
     check_near(matmul(batch.gpu(), batch.gpu(), {.transpose_b = true}), matmul(batch, batch, {.transpose_b = true}));
     const Tensor bias = reals({40}, d, 4);
-    using nn::DenseActivation;
-    for (const DenseActivation f :
-         {DenseActivation::none, DenseActivation::relu, DenseActivation::tanh, DenseActivation::sigmoid})
+
+    for (const FusedActivation f :
+         {FusedActivation::none, FusedActivation::relu, FusedActivation::tanh, FusedActivation::sigmoid})
       check_near(nn::dense(a.gpu(), b.gpu(), bias.gpu(), {.activation = f}), nn::dense(a, b, bias, {.activation = f}));
   }
 }
@@ -70,8 +70,8 @@ TEST_CASE("CUDA long: NaN passes through the activation of a product") {
   for (const DType d : {float32, bfloat16}) {
     const Tensor x = cast(constant({{1.f, NAN}, {2.f, -3.f}}), d), w = cast(constant({{1.f, 2.f}, {3.f, 4.f}}), d),
                  b = cast(constant({.5f, -1.f}), d);
-    check_near(nn::dense(x.gpu(), w.gpu(), b.gpu(), {.activation = nn::DenseActivation::relu}),
-               nn::dense(x, w, b, {.activation = nn::DenseActivation::relu}));
+    check_near(nn::dense(x.gpu(), w.gpu(), b.gpu(), {.activation = FusedActivation::relu}),
+               nn::dense(x, w, b, {.activation = FusedActivation::relu}));
   }
 }
 

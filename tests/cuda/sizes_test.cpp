@@ -142,7 +142,7 @@ TEST_CASE("CUDA sizes: products, transposed, batched and broadcast") {
 
 TEST_CASE("CUDA sizes: dense layers") {
   TANDEM_NEEDS_GPU;
-  using A = nn::DenseActivation;
+  using A = FusedActivation;
   for (const DType d : {float32, float64})
     for (const A activation : {A::none, A::relu, A::tanh, A::sigmoid}) {
       const auto f = [=](const Tensor& x, const Tensor& w, const Tensor& b) {

@@ -62,7 +62,7 @@ TEST_CASE("CUDA training: a multi-layer perceptron") {
     const Tensor in = x.to(device), want = labels.to(device);
     return train(device, {normal({20, 32}, 3, 0.3), normal({32}, 4, 0.1), normal({32, 5}, 5, 0.3), normal({5}, 6, 0.1)},
                  optimizers::Adam({.learning_rate = 0.01, .epsilon = epsilon}), [&](const std::vector<Variable>& w) {
-                   const Tensor h = nn::dense(in, w[0], w[1], {.activation = nn::DenseActivation::relu});
+                   const Tensor h = nn::dense(in, w[0], w[1], {.activation = FusedActivation::relu});
                    return reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(want, matmul(h, w[2]) + w[3]));
                  });
   });

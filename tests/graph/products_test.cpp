@@ -182,7 +182,7 @@ TEST_CASE("combine_products: rows with bias and activation") {
       {of({3, 4, 5}), of({5, 7}), of({7})},
       [](const List& a) {
         List out;
-        for (const nn::DenseActivation f : {nn::DenseActivation::none, nn::DenseActivation::tanh})
+        for (const FusedActivation f : {FusedActivation::none, FusedActivation::tanh})
           for (i64 t = 0; t < 3; ++t) out.push_back(nn::dense(a[0][t], a[1], a[2], {.activation = f}));
         return out;
       },

@@ -198,7 +198,7 @@ const Sample other_table[] = {
      }},
     {"dense",
      [](Numbers& n) {
-       for (const auto a : {nn::DenseActivation::relu, nn::DenseActivation::tanh, nn::DenseActivation::sigmoid})
+       for (const auto a : {FusedActivation::relu, FusedActivation::tanh, FusedActivation::sigmoid})
          nn::dense(n.reals({2, 2, 3}), n.reals({3, 2}), n.reals({2}), {.activation = a});
      }},
     {"softmax",

@@ -109,6 +109,17 @@ class CallSite {
   const OpDef* const gradient_of_ = nullptr;
   const CallSite* const outer_;
 };
+// Runs a part of a public function: errors of the ops that it consists of get the function's name. For where a CallSite
+// does not do, which is for the whole function and lifts StrictShapes.
+template <class F>
+auto in_name_of(const char* function, const F& body) {
+  try {
+    return body();
+  } catch (errors::OpError& e) {
+    e.set_op(function);
+    throw;
+  }
+}
 
 // Suspends the thread's tapes for the scope.
 class Unobserved {

@@ -20,7 +20,7 @@ class TANDEM_API Activation {
   static const Activation softmax;  // over the last axis
 
   /// `fused`: the epilogue that a matrix-product kernel applies instead of calling `f`; none if it has no such form.
-  constexpr Activation(Function f, nn::DenseActivation fused = nn::DenseActivation::none) : f_(f), fused_(fused) {}
+  constexpr Activation(Function f, FusedActivation fused = FusedActivation::none) : f_(f), fused_(fused) {}
   /// A lambda without captures.
   template <class F>
     requires(std::is_class_v<F>&& std::is_convertible_v<F, Function>)
@@ -36,7 +36,7 @@ class TANDEM_API Activation {
   Activation(Text) = delete;  // not a name, "relu": write nn::relu or Activation::relu
 
   Tensor operator()(const Tensor& x) const { return call_ ? call_(op_, x) : f_ ? f_(x) : x; }
-  constexpr nn::DenseActivation fused() const { return fused_; }
+  constexpr FusedActivation fused() const { return fused_; }
   constexpr bool operator==(const Activation&) const = default;
 
  private:
@@ -47,7 +47,7 @@ class TANDEM_API Activation {
   }
 
   Function f_ = nullptr;  // null, without an op: linear
-  nn::DenseActivation fused_ = nn::DenseActivation::none;
+  FusedActivation fused_ = FusedActivation::none;
   Op op_ = nullptr;
   Tensor (*call_)(Op, const Tensor&) = nullptr;
 };

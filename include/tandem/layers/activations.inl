@@ -19,9 +19,9 @@ TANDEM_INLINE Tensor activate_softplus(const Tensor& x) { return tandem::softplu
 }  // namespace detail
 
 TANDEM_INLINE constinit const Activation Activation::linear{Function(nullptr)};
-TANDEM_INLINE constinit const Activation Activation::relu{&detail::activate_relu, nn::DenseActivation::relu};
-TANDEM_INLINE constinit const Activation Activation::tanh{&detail::activate_tanh, nn::DenseActivation::tanh};
-TANDEM_INLINE constinit const Activation Activation::sigmoid{&detail::activate_sigmoid, nn::DenseActivation::sigmoid};
+TANDEM_INLINE constinit const Activation Activation::relu{&detail::activate_relu, FusedActivation::relu};
+TANDEM_INLINE constinit const Activation Activation::tanh{&detail::activate_tanh, FusedActivation::tanh};
+TANDEM_INLINE constinit const Activation Activation::sigmoid{&detail::activate_sigmoid, FusedActivation::sigmoid};
 TANDEM_INLINE constinit const Activation Activation::softmax{&detail::activate_softmax};
 TANDEM_INLINE constinit const Activation Activation::gelu{&detail::activate_gelu};
 TANDEM_INLINE constinit const Activation Activation::elu{&detail::activate_elu};

@@ -15,13 +15,13 @@ TANDEM_INLINE Layer::Weights Dense::weights_for(i64 n) const {
 }
 TANDEM_INLINE void Dense::build(i64 n) const { add_weights(weights_for(n)); }
 TANDEM_INLINE Tensor Dense::operator()(const Tensor& x) const {
-  const nn::DenseActivation inside = options_.activation.fused();
+  const FusedActivation inside = options_.activation.fused();
   const Tensor y =
       run_with_weights([&] { return weights_for(features_of("Dense", x)); },
                        [&](const Tensors& w) {
                          return nn::dense(x, w[0], options_.use_bias ? w[1] : Tensor(), {.activation = inside});
                        });
-  return penalized(inside == nn::DenseActivation::none ? options_.activation(y) : y, options_.activity_regularizer);
+  return penalized(inside == FusedActivation::none ? options_.activation(y) : y, options_.activity_regularizer);
 }
 
 }  // namespace TANDEM_NS::layers

@@ -89,9 +89,9 @@ TANDEM_INLINE Tensor TransformerBlock::run(const Tensor& all, const TransformerC
                                 attention);
   });
   return part(attended, 6, [&](const Tensor& t) {
-    const nn::DenseActivation inside = options_.activation.fused();
+    const FusedActivation inside = options_.activation.fused();
     const Tensor h = nn::dense(t, w[2], w[3], {.activation = inside});
-    return nn::dense(inside == nn::DenseActivation::none ? options_.activation(h) : h, w[4], w[5]);
+    return nn::dense(inside == FusedActivation::none ? options_.activation(h) : h, w[4], w[5]);
   });
 }
 

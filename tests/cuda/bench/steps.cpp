@@ -46,8 +46,8 @@ Step traced(const Step& step) {
 Step mlp() {
   const Tensor x = normal({1024, 784}), labels = random::uniform({1024}, {.maxval = 10, .dtype = int64});
   return training(weights_of({{784, 512}, {512}, {512, 512}, {512}, {512, 10}, {10}}), [=](const auto& w) {
-    Tensor h = nn::dense(x, w[0], w[1], {.activation = nn::DenseActivation::relu});
-    h = nn::dense(h, w[2], w[3], {.activation = nn::DenseActivation::relu});
+    Tensor h = nn::dense(x, w[0], w[1], {.activation = FusedActivation::relu});
+    h = nn::dense(h, w[2], w[3], {.activation = FusedActivation::relu});
     return reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, nn::dense(h, w[4], w[5])));
   });
 }

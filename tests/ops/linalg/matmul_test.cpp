@@ -182,7 +182,7 @@ TEST_CASE("gradients of a complex product are conjugated", "[matmul]") {
 
 TEST_CASE("dense equals its reference, gradients too", "[matmul]") {
   testing::Shapes random(10);
-  using A = nn::DenseActivation;
+  using A = FusedActivation;
   for (A activation : {A::none, A::relu, A::tanh, A::sigmoid})
     for (const Shape& s : {Shape{5, 3}, Shape{2, 4, 3}, Shape{3}, Shape{0, 3}})
       for (bool bias : {false, true}) {

@@ -46,7 +46,7 @@ TANDEM_LAZY class EpilogueFuser {
     if (!plain || b.device != x.device || !has_kernel(dense_op, x.device) || !dtypes::floating.has(x.dtype) ||
         b.shape.rank() != 1 || w.shape.dim(1) == none || b.shape.dim(0) != w.shape.dim(1))
       return false;
-    become_dense(n, at, nn::DenseActivation::none);
+    become_dense(n, at, FusedActivation::none);
     n.in.push(bias);
     return true;
   }
@@ -57,15 +57,15 @@ TANDEM_LAZY class EpilogueFuser {
                                  : FusedActivation::none;
   }
   void fuse_activation(Node& n) {
-    const nn::DenseActivation a = activation_of(n);
-    const std::size_t at = a == nn::DenseActivation::none ? no_node : only_for(n.in[0], dense_op);
+    const FusedActivation a = activation_of(n);
+    const std::size_t at = a == FusedActivation::none ? no_node : only_for(n.in[0], dense_op);
     // Without a bias the kernel adds 0, which would change an activation of -0.
     if (at == no_node || rewrite_.graph->nodes[at].in.size() != 3 ||
-        rewrite_.graph->nodes[at].attrs.get<rules::DenseAttrs>().activation != nn::DenseActivation::none)
+        rewrite_.graph->nodes[at].attrs.get<rules::DenseAttrs>().activation != FusedActivation::none)
       return;
     become_dense(n, at, a);
   }
-  void become_dense(Node& n, std::size_t product, nn::DenseActivation activation) {
+  void become_dense(Node& n, std::size_t product, FusedActivation activation) {
     const Node& m = rewrite_.graph->nodes[product];
     n.op = &dense_op, n.attrs = rules::DenseAttrs{activation}, n.in = m.in;
     rewrite_.remove(product);

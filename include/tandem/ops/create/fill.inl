@@ -87,12 +87,7 @@ TANDEM_INLINE Tensor allocate_for(const char* what, const Shape& shape, DType dt
   for (i64 d : shape)
     if (d == none) raise_unknown_size(what, shape);
     else if (d < 0) errors::raise<errors::InvalidArgumentError>(what, "a size of " + to_string(shape) + " is negative");
-  try {
-    return Tensor::allocate({shape, dtype, {}});
-  } catch (errors::OpError& e) {
-    e.set_op(what);
-    throw;
-  }
+  return in_name_of(what, [&] { return Tensor::allocate({shape, dtype, {}}); });
 }
 // Creates a host tensor filled with one number.
 TANDEM_INLINE Tensor filled(const char* what, const Shape& shape, DType dtype, double number) {
@@ -137,12 +132,9 @@ TANDEM_INLINE Tensor ones(const Dims& shape, CreateOptions o) {
 TANDEM_INLINE Tensor fill(const Dims& dims, const Literal& value, LikeOptions o) {
   const tandem::detail::CallSite call(o);
   if (!dims.is_known()) return dims.code()->fill("fill", dims, constant(value, {.dtype = o.dtype}), {o.name, o.where});
-  try {
+  return tandem::detail::in_name_of("fill", [&] {
     return constant(value, {.name = o.name, .where = o.where, .dtype = o.dtype, .shape = dims.numbers("fill")});
-  } catch (errors::OpError& e) {
-    e.set_op("fill");
-    throw;
-  }
+  });
 }
 TANDEM_INLINE Tensor fill(const Dims& dims, const Tensor& value, OpOptions o) {
   const tandem::detail::CallSite call(o);

@@ -14,16 +14,6 @@ struct LeadingRows {
   Tensor x, ids;
   LeadingRows(const char* op, const Tensor& data, const Tensor& numbers);
 };
-// Runs the body of a function that consists of other ops: their errors get the function's name.
-template <class F>
-auto in_name_of(const char* function, const F& body) {
-  try {
-    return body();
-  } catch (errors::OpError& e) {
-    e.set_op(function);
-    throw;
-  }
-}
 // A vector as the leading axis of a tensor of this rank.
 Tensor as_rows(const Tensor& v, int rank);
 

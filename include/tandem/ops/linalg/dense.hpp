@@ -9,10 +9,10 @@ namespace TANDEM_NS {
 
 namespace nn {
 
-using DenseActivation = FusedActivation;
+using DenseActivation [[deprecated("use FusedActivation, since 0.2")]] = FusedActivation;
 struct DenseOptions {
   TANDEM_OP_OPTIONS;
-  DenseActivation activation = DenseActivation::none;
+  FusedActivation activation = FusedActivation::none;
 };
 /// Computes activation(x w + b).
 ///   x         [..., k], float32 or float64
@@ -36,7 +36,7 @@ TANDEM_OPS(dense_ops, dense)
 
 namespace rules {
 struct DenseAttrs {
-  nn::DenseActivation activation;
+  FusedActivation activation;
   static constexpr auto fields = field_list(field("activation", &DenseAttrs::activation));
 };
 }  // namespace rules

@@ -34,19 +34,19 @@ TANDEM_INLINE std::size_t dense_workspace(Span<const Spec> in, const Attrs&) {
 }
 TANDEM_INLINE Tensor fused_activation(const Tensor& z, FusedActivation activation) {
   switch (activation) {
-    case nn::DenseActivation::relu: return maximum(z, 0);
-    case nn::DenseActivation::tanh: return tanh(z);
-    case nn::DenseActivation::sigmoid: return sigmoid(z);
-    case nn::DenseActivation::none: break;
+    case FusedActivation::relu: return maximum(z, 0);
+    case FusedActivation::tanh: return tanh(z);
+    case FusedActivation::sigmoid: return sigmoid(z);
+    case FusedActivation::none: break;
   }
   return z;
 }
 TANDEM_INLINE Tensor before_activation(const Tensor& g, const Tensor& y, FusedActivation activation) {
   switch (activation) {
-    case nn::DenseActivation::relu: return where(y > 0, g, tandem::detail::scalar_like(0, g));
-    case nn::DenseActivation::tanh: return cast(widened(g) * (1 - widened(y) * widened(y)), g.dtype());
-    case nn::DenseActivation::sigmoid: return cast(widened(g) * (widened(y) * (1 - widened(y))), g.dtype());
-    case nn::DenseActivation::none: break;
+    case FusedActivation::relu: return where(y > 0, g, tandem::detail::scalar_like(0, g));
+    case FusedActivation::tanh: return cast(widened(g) * (1 - widened(y) * widened(y)), g.dtype());
+    case FusedActivation::sigmoid: return cast(widened(g) * (widened(y) * (1 - widened(y))), g.dtype());
+    case FusedActivation::none: break;
   }
   return g;
 }

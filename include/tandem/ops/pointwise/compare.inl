@@ -207,12 +207,8 @@ TANDEM_INLINE Tensor where(const Tensor& condition, const Tensor& a, const Tenso
 TANDEM_INLINE Tensor approximate_equal(const Tensor& a, const Tensor& b, ApproximateEqualOptions o) {
   const OpOptions named{o.name, o.where};
   const Tensor bound = tandem::detail::scalar_operand("approximate_equal", o.tolerance, a, named);
-  try {
-    return less(abs(subtract(a, b, named)), bound, named);
-  } catch (errors::OpError& e) {  // not a CallSite, within which StrictShapes does not hold
-    e.set_op("approximate_equal");
-    throw;
-  }
+  return tandem::detail::in_name_of("approximate_equal",
+                                    [&] { return less(abs(subtract(a, b, named)), bound, named); });
 }
 #endif
 
