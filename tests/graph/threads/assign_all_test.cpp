@@ -11,18 +11,19 @@ using testing::error_of;
 
 namespace {
 
-// How many of the calls of four threads are not 0, while a fifth one runs `swap` with 1, 2, 3...
+// How many of the calls of four threads, at least `calls` each, are not 0, while a fifth one runs `swap` with 1, 2, 3...
 template <class Call, class Swap>
 int count_mixed(int calls, const Call& call, const Swap& swap) {
-  std::atomic<int> mixed{0}, running{4};
+  constexpr int least_swaps = 100;
+  std::atomic<int> mixed{0}, running{4}, swaps{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {
-      for (int i = 0; i < calls; ++i)
+      for (int i = 0; i < calls || swaps < least_swaps; ++i)
         if (call().template item<float>() != 0) ++mixed;
       --running;
     });
-  for (float k = 1; running > 0; ++k) swap(k);
+  for (float k = 1; running > 0; ++k, ++swaps) swap(k);
   for (std::thread& t : threads) t.join();
   return mixed;
 }
