@@ -30,14 +30,8 @@ class TANDEM_API VariableLocks {
   VariableLocks(Span<const Variable> sorted, Span<const Variable> only_read, const Read& read)
       : sorted_(sorted), outer_(held_locks()) {
     if (!sorted.empty() && !holds_any(outer_)) let_others_pass();
-    if (only_read.empty()) {
-      lock();
-    } else if (!acquired(read)) {
-      if (!random::detail::ElementKeys::current()) acquire_all(only_read, read);
-      else do
-          yield();  // read() may wait for a lock of the generators
-        while (!acquired(read));
-    }
+    if (only_read.empty()) lock();
+    else acquire(only_read, read);
     held_locks() = this;
   }
   VariableLocks(const VariableLocks&) = delete;
@@ -66,6 +60,13 @@ class TANDEM_API VariableLocks {
     if (sorted_.empty() || detail::assigned_sets.is_still(assigned)) return true;
     unlock();
     return false;
+  }
+  template <class Read>
+  void acquire(Span<const Variable> only_read, const Read& read) {
+    while (!acquired(read)) {
+      if (!random::detail::ElementKeys::current()) return acquire_all(only_read, read);
+      yield();  // rather than all locks at once: read() may wait for the one of the generators
+    }
   }
   // With all locks held at once: where sets are replaced all the time, the other way may fail again and again.
   template <class Read>
