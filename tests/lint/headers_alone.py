@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import subprocess
+import tempfile
 
 import sources
 
@@ -45,11 +46,16 @@ def compile_alone(compiler, header, options, passed):
     key = " ".join([*command, header])
     if passed.holds(key):
         return None
-    reads = ["-MD", "-MF", "/dev/stderr", "-MT", "reads"]
-    run = subprocess.run([*command, *reads], input=f'#include "{header}"\n', capture_output=True, text=True)
-    if run.returncode:
-        return f"{compiler}: {header} does not compile alone:\n{run.stderr[:3000]}"
-    passed.note(key, run.stderr.replace("\\\n", " ").removeprefix("reads:").split())
+    with tempfile.TemporaryDirectory() as folder:
+        reads = pathlib.Path(folder) / "reads.d"
+        run = subprocess.run([*command, "-MD", "-MF", reads, "-MT", "reads"], input=f'#include "{header}"\n',
+                             capture_output=True, text=True)
+        if run.returncode:
+            return f"{compiler}: {header} does not compile alone:\n{run.stderr[:3000]}"
+        files = reads.read_text().replace("\\\n", " ").removeprefix("reads:").split()
+    if not files:
+        return f"{compiler}: no list of the files that {header} includes"
+    passed.note(key, files)
     return None
 
 

@@ -1,8 +1,12 @@
 """Tests of the lints: each one reports a planted violation and accepts a similar but valid input."""
 
+import pathlib
+import shutil
+import tempfile
 import unittest
 
 import components
+import headers_alone
 import layering
 import needed
 import op_coverage
@@ -298,6 +302,20 @@ class Components(unittest.TestCase):
         self.assertTrue(list(components.problems("signal", signal | {"debian": ["libfft-dev"]}, row, "g++")))
         self.assertTrue(list(components.problems("signal", signal | {"libraries": ["fft"]}, row, "")))
         self.assertEqual(len(list(components.problems("nothing", {"folders": ["nothing"]}, "", ""))), 5)
+
+    def test_headers_alone_again(self):
+        """A header that has passed is compiled again once a file that it includes has changed."""
+        compilers = [c for c in ("g++", "clang++-14") if shutil.which(c)]
+        self.assertTrue(compilers)
+        for compiler in compilers:
+            with tempfile.TemporaryDirectory() as folder:
+                folder = pathlib.Path(folder)
+                (folder / "a.hpp").write_text('#pragma once\n#include "b.hpp"\ninline int a() { return b(); }\n')
+                (folder / "b.hpp").write_text("#pragma once\ninline int b() { return 1; }\n")
+                passed = headers_alone.Passed(folder / "passed.json")
+                self.assertIsNone(headers_alone.compile_alone(compiler, "a.hpp", [f"-I{folder}"], passed))
+                (folder / "b.hpp").write_text("#pragma once\ninline int c() { return 1; }\n")
+                self.assertIn("does not compile", headers_alone.compile_alone(compiler, "a.hpp", [f"-I{folder}"], passed))
 
     def test_headers_in_programs(self):
         text = "`a_op_table.hpp`\n```cpp\n#include <tandem/a.hpp>\n\nf();\n```\n```c++\n#include <tandem/b.hpp>\n```\n"
