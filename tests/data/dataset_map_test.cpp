@@ -324,7 +324,7 @@ TEST_CASE("map: slow elements behind many cheap ones are handed over as they are
     std::atomic<int> slow = 0;
     const auto ds = data::range(6000).map(
         [&](i64 i) {
-          if (i >= 5000) sleep_ms(2), ++slow;
+          if (i >= 5000) sleep_ms(5), ++slow;
           return i;
         },
         {.num_parallel_calls = 2, .deterministic = deterministic});
