@@ -176,7 +176,8 @@ def unpaid_pass(name, text, scenarios):
 EAGER = {"checking_slot", "is_checking", "VariableLocks::held_locks", "VariableLocks::yield", "detail::call_values",
          "detail::find_variable", "detail::CallValues::find", "VariableLocks::contains", "VariableLocks::has",
          "VariableLocks::holds_any", "VariableLocks::let_others_pass", "VariableLocks::lock", "VariableLocks::lock_all",
-         "VariableLocks::unlock", "turns", "turn_thread", "tracer_slot", "Tracer::current", "Tracer::leave", "control_code", "infer_call", "infer_leaf"}
+         "VariableLocks::unlock", "turns", "turn_thread", "tracer_slot", "Tracer::current", "Tracer::leave",
+         "control_code", "infer_call", "infer_leaf"}
 FUNCTION = re.compile(r"^(?:\[\[[\w:, ]+\]\] )?(?:TANDEM_INLINE|inline) (?!.*\boperator\b)[^=;({]*?([\w:~]+)\(", re.M)
 
 

@@ -23,7 +23,8 @@ class TANDEM_API Ahead {
   /// Turns the input in a slot into the element. Called by several threads at once, for different slots.
   virtual void compute(i64 slot) = 0;
 
-  /// From now on elements are handed over one by one, also cheap ones: needed where wait_for_room is called.
+  /// From now on elements are handed over one by one, also cheap ones: needed where wait_for_room is called, and where
+  /// read() may wait until the consumer has taken what was read before.
   void hand_over_singly();
   /// Called by compute(), or read() where that makes the element: waits until `fits(context)` is true. False, without
   /// waiting any longer, where the consumer waits for this very slot, and when the threads are to end.

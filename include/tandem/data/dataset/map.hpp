@@ -158,7 +158,7 @@ class Prefetch final : public Stage<T> {
         : AheadCursor<T>(stage, run, {.threads = 1, .adapt = stage.size_ == autotune},
                          (stage.size_ == autotune ? most_tuned : stage.size_) + 1),  // one is being consumed
           input_(stage.input_->open(run, first)) {
-      this->hand_over_singly();  // also what is cheap: a stream that waits for the consumer may follow
+      this->hand_over_singly();  // the input may wait for the consumer
     }
     ~Thread() override { this->finish(); }
 
