@@ -1,6 +1,7 @@
 // Definitions of ops/pointwise/compare.hpp.
 #pragma once
 #include "tandem/base/bytes.hpp"
+#include "tandem/core/scope.hpp"
 #include "tandem/cpu/pointwise/elements.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/bitwise.hpp"
