@@ -30,12 +30,8 @@ template <class R, class T>
 using UpdateFn = void (*)(const UpdateParams<R, T>&, const T* const*, T* const*, const T*, T, i64);
 template <class R, class T>
 UpdateFn<R, T> update_fn() {
-  if constexpr (on_every_set<T>) {
-    static constexpr UpdateFn<R, T> table[] = TANDEM_EACH_ISA(update_loop<R, T>);
-    return table[isa()];
-  } else {
-    return &TANDEM_LOWEST_ISA::update_loop<R, T>;
-  }
+  static constexpr ByIsa<UpdateFn<R, T>> sets = TANDEM_SETS_OF(T, update_loop<R, T>);
+  return sets.get();
 }
 
 /// One or several updates, treated as one range of elements in which each tensor occupies whole cache lines, so that

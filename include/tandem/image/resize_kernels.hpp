@@ -28,10 +28,10 @@ namespace TANDEM_NS::cpu {
 template <class N, class S>
 using ResizeRows = void (*)(const ResizeCall<N, S>&, i64 begin, i64 end, N* line);
 template <class N, class S>
-inline constexpr ResizeRows<N, S> resize_rows_on[] = TANDEM_EACH_ISA_IF_COMPILED(resize_rows<N, S>);
+inline constexpr ByIsa<ResizeRows<N, S>> resize_rows_on{TANDEM_EACH_ISA_IF_COMPILED(resize_rows<N, S>)};
 // The pixels of photographs: on every set in header-only mode too.
 template <class S>
-inline constexpr ResizeRows<float, S> resize_rows_on<float, S>[] = TANDEM_EACH_ISA(resize_rows<float, S>);
+inline constexpr ByIsa<ResizeRows<float, S>> resize_rows_on<float, S>{TANDEM_EACH_ISA(resize_rows<float, S>)};
 
 template <class N, class S>
 void resize(const ResizeCall<N, S>& c) {
@@ -40,7 +40,7 @@ void resize(const ResizeCall<N, S>& c) {
   parallel_for(c.images * c.rows.outputs, 65536 / (work + 1) + 1, [&](i64 begin, i64 end) {
     const memory::Scratch line(static_cast<std::size_t>(row + 16) * sizeof(N));  // loads of 4 numbers go beyond the end
     std::memset(static_cast<N*>(line.data()) + row, 0, 16 * sizeof(N));
-    resize_rows_on<N, S>[isa()](c, begin, end, static_cast<N*>(line.data()));
+    resize_rows_on<N, S>.get()(c, begin, end, static_cast<N*>(line.data()));
   });
 }
 

@@ -47,22 +47,14 @@ struct AttentionKernels {
   void (*flags)(const void*, i64, i64, void*);
   void (*dots)(const T*, const T*, i64, i64, i64, T*);
 };
-#define TANDEM_ATTENTION(SETS)                                                                        \
-  static constexpr decltype(AttentionKernels<T>::forward) forward[] = SETS(attention_rows<T>);        \
-  static constexpr decltype(AttentionKernels<T>::finish) finish[] = SETS(attention_finish<T>);        \
-  static constexpr decltype(AttentionKernels<T>::backward) backward[] = SETS(attention_grad_rows<T>); \
-  static constexpr decltype(AttentionKernels<T>::flags) flags[] = SETS(bias_of_flags<T>);             \
-  static constexpr decltype(AttentionKernels<T>::dots) dots[] = SETS(row_dots<T>);                    \
-  return {forward[isa()], finish[isa()], backward[isa()], flags[isa()], dots[isa()]};
 template <class T>
 AttentionKernels<T> attention_kernels() {
-  if constexpr (on_every_set<T>) {
-    TANDEM_ATTENTION(TANDEM_EACH_ISA)
-  } else {
-    TANDEM_ATTENTION(TANDEM_LOWEST_ISA_ONLY)
-  }
+  static constexpr auto forward = TANDEM_SETS_OF(T, attention_rows<T>), finish = TANDEM_SETS_OF(T, attention_finish<T>),
+                        backward = TANDEM_SETS_OF(T, attention_grad_rows<T>);
+  static constexpr auto flags = TANDEM_SETS_OF(T, bias_of_flags<T>);
+  static constexpr auto dots = TANDEM_SETS_OF(T, row_dots<T>);
+  return {forward.get(), finish.get(), backward.get(), flags.get(), dots.get()};
 }
-#undef TANDEM_ATTENTION
 
 // Numbers of T with the lifetime of a scope, on a cache line.
 template <class T>

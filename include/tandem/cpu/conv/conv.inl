@@ -60,7 +60,14 @@ void run_gather(PlanOf& of, const T* x, const T* filter, bool transposed, T* y, 
   T* const packed = ready ? ready : room_to_pack.data();
   const auto run_part = [&](const T* unpacked, const ConvPart& part) {
     const Room<T> band(room);
-    K::gather.get()(p, x, unpacked, transposed, packed, y, part, band.data(), e);
+    K::gather.get()(p, {.x = x,
+                        .filter = unpacked,
+                        .transposed = transposed,
+                        .packed = packed,
+                        .y = y,
+                        .part = part,
+                        .room = band.data(),
+                        .epilogue = e});
   };
   const i64 threads = product::threads_now();
   // One thread packs what it needs next; so do several, each its own panels, of a filter that is larger than the
@@ -86,7 +93,15 @@ void run_depthwise(PlanOf& of, const T* x, const T* filter, i64 sums, T* y, cons
   const i64 room = of.room(), line = sums > 1 ? p.axis[2].count * p.groups : 0;
   share(p.items(), work, [&](i64 begin, i64 end) {
     const Room<T> band(room), row(line);
-    K::depthwise.get()(p, x, packed.data(), y, begin, end, sums, band.data(), row.data(), e);
+    K::depthwise.get()(p, {.x = x,
+                           .packed = packed.data(),
+                           .y = y,
+                           .begin = begin,
+                           .end = end,
+                           .sums = sums,
+                           .room = band.data(),
+                           .row = row.data(),
+                           .epilogue = e});
   });
 }
 
@@ -119,8 +134,16 @@ struct Bands {
   };
   void correlate(const PlanOf& of, bool deep, T* to, const Chunk& c, Scratch& s) const {
     if (deep) return Kernels<T>::correlate_depthwise.get()(of.plan, x, g, to, c.begin, c.end, s.band.data());
-    Kernels<T>::correlate.get()(of.plan, x, g, to, c.begin, c.end, c.segment, c.past, true, s.band.data(),
-                                s.panel.data());
+    Kernels<T>::correlate.get()(of.plan, {.x = x,
+                                          .g = g,
+                                          .dw = to,
+                                          .begin = c.begin,
+                                          .end = c.end,
+                                          .from = c.segment,
+                                          .past = c.past,
+                                          .fresh = true,
+                                          .room = s.band.data(),
+                                          .panel = s.panel.data()});
   }
 };
 template <class T>

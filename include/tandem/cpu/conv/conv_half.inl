@@ -168,8 +168,7 @@ void half_planar(PlanOf& of, const HalfConv<H>& c) {
 template <class H>
 void half_gather(const PlanOf& of, const RowParts& parts, const HalfConv<H>& c, const ConvPart& part, bool pack,
                  float* packed) {
-  static constexpr ByIsa<void (*)(const ConvPlan&, const H*, bool, i64, i64, float*)> packer{
-      TANDEM_EACH_ISA(convolution::pack_half_filter<H>)};
+  static constexpr auto packer = TANDEM_SETS_OF(H, convolution::pack_half_filter<H>);
   const ConvPlan& p = of.plan;
   const i64 tile = Kernels<float>::panel_size.get()(p) / std::max<i64>(1, p.segments * p.k);
   const i64 panels = (p.columns + tile - 1) / tile;
@@ -182,8 +181,14 @@ void half_gather(const PlanOf& of, const RowParts& parts, const HalfConv<H>& c, 
     const i64 step = packs ? 1 : part.past - part.panel;
     for (i64 q = part.panel; q < part.past; q += step) {
       if (packs) packer.get()(p, c.filter, c.transposed, q, q + 1, packed);
-      Kernels<float>::gather.get()(band.plan(), band.image(), nullptr, false, packed, band.results(),
-                                   {0, 1, q, q + step}, room.data(), c.e);
+      Kernels<float>::gather.get()(band.plan(), {.x = band.image(),
+                                                 .filter = nullptr,
+                                                 .transposed = false,
+                                                 .packed = packed,
+                                                 .y = band.results(),
+                                                 .part = {0, 1, q, q + step},
+                                                 .room = room.data(),
+                                                 .epilogue = c.e});
     }
     band.write(c.y, column(part.panel), column(part.past));
   }
@@ -204,8 +209,7 @@ void run_half_gather(PlanOf& of, const HalfConv<H>& c) {
     return share(panels, work, [&](i64 begin, i64 end) {
       half_gather<H>(of, parts, c, {0, items, begin, end}, true, packed.data());
     });
-  static constexpr ByIsa<void (*)(const ConvPlan&, const H*, bool, i64, i64, float*)> packer{
-      TANDEM_EACH_ISA(convolution::pack_half_filter<H>)};
+  static constexpr auto packer = TANDEM_SETS_OF(H, convolution::pack_half_filter<H>);
   share(panels, double(size) * 4,
         [&](i64 begin, i64 end) { packer.get()(p, c.filter, c.transposed, begin, end, packed.data()); });
   share(items, work, [&](i64 begin, i64 end) {
@@ -230,8 +234,15 @@ void run_half_depthwise(PlanOf& of, const HalfConv<H>& c, i64 sums) {
     const Room<float> room(band.of().room()), row(sums > 1 ? parts.wide * repeated : 0);
     for (i64 i = begin; i < end; ++i) {
       band.read(c.x, i);
-      K::depthwise.get()(band.plan(), band.image(), packed.data(), band.results(), 0, 1, sums, room.data(), row.data(),
-                         c.e);
+      K::depthwise.get()(band.plan(), {.x = band.image(),
+                                       .packed = packed.data(),
+                                       .y = band.results(),
+                                       .begin = 0,
+                                       .end = 1,
+                                       .sums = sums,
+                                       .room = room.data(),
+                                       .row = row.data(),
+                                       .epilogue = c.e});
       band.write(c.y, 0, channels);
     }
   });
@@ -292,8 +303,16 @@ struct HalfBands {
       const bool fresh = i == c.begin * s.parts.count;
       if (deep) K::correlate_depthwise.get()(s.band.plan(), image, gradients, to, 0, 1, s.room.data());
       else
-        K::correlate.get()(s.band.plan(), image, gradients, to, 0, 1, c.segment, c.past, fresh, s.room.data(),
-                           s.panel.data());
+        K::correlate.get()(s.band.plan(), {.x = image,
+                                           .g = gradients,
+                                           .dw = to,
+                                           .begin = 0,
+                                           .end = 1,
+                                           .from = c.segment,
+                                           .past = c.past,
+                                           .fresh = fresh,
+                                           .room = s.room.data(),
+                                           .panel = s.panel.data()});
     }
   }
 };

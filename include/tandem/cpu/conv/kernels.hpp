@@ -1,9 +1,47 @@
 // The kernels of convolutions by element type and instruction set. For the definitions of conv.hpp.
 #pragma once
-#include <limits>
-
 #include "tandem/cpu/conv/plan.hpp"
 #include "tandem/cpu/gemm/driver.hpp"
+
+namespace TANDEM_NS::cpu {
+
+/// The results of a part, by `gather`.
+template <class T>
+struct GatherCall {
+  const T* x;
+  const T* filter;  // null: the panels are packed already; else they are packed by the first band
+  bool transposed;  // the filter's
+  T* packed;        // panels * panel_size numbers
+  T* y;
+  ConvPart part;
+  T* room;  // for a band of x
+  Epilogue<T> epilogue;
+};
+/// The results of the bands [begin, end), by `depthwise`.
+template <class T>
+struct DepthwiseCall {
+  const T *x, *packed;
+  T* y;
+  i64 begin, end;
+  i64 sums;  // each result is the sum of so many consecutive channels
+  T* room;   // for a band of x
+  T* row;    // for a row of results before they are summed
+  Epilogue<T> epilogue;
+};
+/// The filter's gradient from the bands [begin, end), by `correlate`: its segments [from, past) are written if `fresh`,
+/// else added to.
+template <class T>
+struct CorrelateCall {
+  const T* x;
+  const T* g;  // has the results' shape
+  T* dw;
+  i64 begin, end, from, past;
+  bool fresh;
+  T* room;   // for a band of x
+  T* panel;  // panel_room numbers
+};
+
+}  // namespace TANDEM_NS::cpu
 
 #define TANDEM_KERNELS "tandem/cpu/conv/tile.inc"
 #include "tandem/cpu/simd/for_each_isa.inc"
@@ -18,48 +56,21 @@
 
 namespace TANDEM_NS::cpu::convolution {
 
-using product::ByIsa;
-using Size = i64 (*)(const ConvPlan&);
-template <class T>
-using Pack = void (*)(const ConvPlan&, const T*, bool, i64, i64, T*);
-template <class T>
-using Gather = void (*)(const ConvPlan&, const T*, const T*, bool, T*, T*, const ConvPart&, T*, const Epilogue<T>&);
-template <class T>
-using Planar = void (*)(const ConvPlan&, const T*, const T*, T*, i64, i64, T*, const Epilogue<T>&);
-template <class T>
-using PackPlanar = void (*)(const ConvPlan&, const T*, bool, T*);
-template <class T>
-using Correlate = void (*)(const ConvPlan&, const T*, const T*, T*, i64, i64, i64, i64, bool, T*, T*);
-template <class T>
-using PackDepthwise = void (*)(const ConvPlan&, const T*, T*);
-template <class T>
-using Depthwise = void (*)(const ConvPlan&, const T*, const T*, T*, i64, i64, i64, T*, T*, const Epilogue<T>&);
-template <class T>
-using CorrelateDepthwise = void (*)(const ConvPlan&, const T*, const T*, T*, i64, i64, T*);
-
-#define TANDEM_CONV_KERNELS(SETS)                                                                \
-  static constexpr ByIsa<Size> panels{SETS(convolution::panels_of<T>)};                          \
-  static constexpr ByIsa<Size> panel_size{SETS(convolution::panel_size<T>)};                     \
-  static constexpr ByIsa<Pack<T>> pack{SETS(convolution::pack_filter<T>)};                       \
-  static constexpr ByIsa<Gather<T>> gather{SETS(convolution::gather<T>)};                        \
-  static constexpr ByIsa<Size> planar_room{SETS(convolution::planar_room<T>)};                   \
-  static constexpr ByIsa<PackPlanar<T>> pack_planar{SETS(convolution::pack_planar<T>)};          \
-  static constexpr ByIsa<Planar<T>> planar{SETS(convolution::planar<T>)};                        \
-  static constexpr ByIsa<Size> panel_room{SETS(convolution::panel_room<T>)};                     \
-  static constexpr ByIsa<Correlate<T>> correlate{SETS(convolution::correlate<T>)};               \
-  static constexpr ByIsa<Size> depthwise_size{SETS(convolution::packed_depthwise_size<T>)};      \
-  static constexpr ByIsa<PackDepthwise<T>> pack_depthwise{SETS(convolution::pack_depthwise<T>)}; \
-  static constexpr ByIsa<Depthwise<T>> depthwise{SETS(convolution::depthwise<T>)};               \
-  static constexpr ByIsa<CorrelateDepthwise<T>> correlate_depthwise{SETS(convolution::correlate_depthwise<T>)};
 template <class T>
 struct Kernels {
-  TANDEM_CONV_KERNELS(TANDEM_EACH_ISA)
+  static constexpr auto panels = TANDEM_SETS_OF(T, convolution::panels_of<T>);
+  static constexpr auto panel_size = TANDEM_SETS_OF(T, convolution::panel_size<T>);
+  static constexpr auto pack = TANDEM_SETS_OF(T, convolution::pack_filter<T>);
+  static constexpr auto gather = TANDEM_SETS_OF(T, convolution::gather<T>);
+  static constexpr auto planar_room = TANDEM_SETS_OF(T, convolution::planar_room<T>);
+  static constexpr auto pack_planar = TANDEM_SETS_OF(T, convolution::pack_planar<T>);
+  static constexpr auto planar = TANDEM_SETS_OF(T, convolution::planar<T>);
+  static constexpr auto panel_room = TANDEM_SETS_OF(T, convolution::panel_room<T>);
+  static constexpr auto correlate = TANDEM_SETS_OF(T, convolution::correlate<T>);
+  static constexpr auto depthwise_size = TANDEM_SETS_OF(T, convolution::packed_depthwise_size<T>);
+  static constexpr auto pack_depthwise = TANDEM_SETS_OF(T, convolution::pack_depthwise<T>);
+  static constexpr auto depthwise = TANDEM_SETS_OF(T, convolution::depthwise<T>);
+  static constexpr auto correlate_depthwise = TANDEM_SETS_OF(T, convolution::correlate_depthwise<T>);
 };
-template <>
-struct Kernels<double> {
-  using T = double;
-  TANDEM_CONV_KERNELS(TANDEM_EACH_ISA_IF_COMPILED)
-};
-#undef TANDEM_CONV_KERNELS
 
 }  // namespace TANDEM_NS::cpu::convolution

@@ -39,14 +39,14 @@ template <class T>
 using Pool = void (*)(const PoolPlan&, const PoolPart&, const T*, T*);
 template <class T>
 using TwoInputs = void (*)(const PoolPlan&, const PoolPart&, const T*, const T*, T*);
-#define TANDEM_POOL_KERNEL(T, type, ...)                            \
-  [] {                                                              \
-    if constexpr (on_every_set<T> && std::is_floating_point_v<T>) { \
-      static constexpr type<T> k[] = TANDEM_EACH_ISA(__VA_ARGS__);  \
-      return k[isa()];                                              \
-    } else {                                                        \
-      return static_cast<type<T>>(&TANDEM_LOWEST_ISA::__VA_ARGS__); \
-    }                                                               \
+#define TANDEM_POOL_KERNEL(T, type, ...)                                  \
+  [] {                                                                    \
+    if constexpr (on_every_set<T> && std::is_floating_point_v<T>) {       \
+      static constexpr ByIsa<type<T>> sets{TANDEM_EACH_ISA(__VA_ARGS__)}; \
+      return sets.get();                                                  \
+    } else {                                                              \
+      return static_cast<type<T>>(&TANDEM_LOWEST_ISA::__VA_ARGS__);       \
+    }                                                                     \
   }()
 
 /// The first position that the windows from t on touch, and those before t do not.

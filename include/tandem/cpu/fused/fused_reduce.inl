@@ -27,9 +27,9 @@ namespace detail {
 
 template <Fold F>
 const PieceKernel& piece_kernel_of(DType d) {
-  static constexpr const PieceKernel* floats[] = TANDEM_EACH_ISA(piece_kernel<F, float>);
-  static constexpr const PieceKernel* doubles[] = TANDEM_EACH_ISA_IF_COMPILED(piece_kernel<F, double>);
-  return *(d == DType::float32 ? floats : doubles)[isa()];
+  static constexpr ByIsa<const PieceKernel*> floats{TANDEM_EACH_ISA(piece_kernel<F, float>)};
+  static constexpr ByIsa<const PieceKernel*> doubles{TANDEM_EACH_ISA_IF_COMPILED(piece_kernel<F, double>)};
+  return *(d == DType::float32 ? floats : doubles).get();
 }
 TANDEM_INLINE const PieceKernel& piece_kernel_of(Reduction r, DType d) {
   if (r == Reduction::max) return piece_kernel_of<Fold::max>(d);

@@ -25,32 +25,16 @@
 
 namespace TANDEM_NS::cpu::product {
 
-template <class F>
-struct ByIsa {
-  F level[3];
-  F get() const { return level[isa()]; }
-};
-
-#define TANDEM_PRODUCT_KERNELS(SETS)                                                                              \
-  static constexpr ByIsa<void (*)(const Gemm<T>&, i64, i64, i64, i64, T*)> part{SETS(product::part<T>)};          \
-  static constexpr ByIsa<i64 (*)(i64, i64, i64)> scratch_size{SETS(product::scratch_size<T>)};                    \
-  static constexpr ByIsa<i64 (*)(i64, i64)> packed_size{SETS(product::packed_size<T>)};                           \
-  static constexpr ByIsa<void (*)(const T*, i64, bool, i64, i64, i64, i64, T*)> pack_b{SETS(product::pack_b<T>)}; \
-  static constexpr ByIsa<void (*)(const Gemm<T>&, i64, i64, i64, i64)> finish{SETS(product::finish<T>)};          \
-  static constexpr ByIsa<void (*)(const T*, i64, const T*, i64, i64, T*, i64, bool)> gemv_rows{                   \
-      SETS(product::gemv_rows<T>)};                                                                               \
-  static constexpr ByIsa<void (*)(const T*, const T*, i64, i64, i64, T*, bool)> gemv_columns{                     \
-      SETS(product::gemv_columns<T>)};
 template <class T>
 struct Kernels {
-  TANDEM_PRODUCT_KERNELS(TANDEM_EACH_ISA)
+  static constexpr auto part = TANDEM_SETS_OF(T, product::part<T>);
+  static constexpr auto scratch_size = TANDEM_SETS_OF(T, product::scratch_size<T>);
+  static constexpr auto packed_size = TANDEM_SETS_OF(T, product::packed_size<T>);
+  static constexpr auto pack_b = TANDEM_SETS_OF(T, product::pack_b<T>);
+  static constexpr auto finish = TANDEM_SETS_OF(T, product::finish_product<T>);
+  static constexpr auto gemv_rows = TANDEM_SETS_OF(T, product::gemv_rows<T>);
+  static constexpr auto gemv_columns = TANDEM_SETS_OF(T, product::gemv_columns<T>);
 };
-template <>
-struct Kernels<double> {
-  using T = double;
-  TANDEM_PRODUCT_KERNELS(TANDEM_EACH_ISA_IF_COMPILED)
-};
-#undef TANDEM_PRODUCT_KERNELS
 
 // Columns are divided in units that are whole panels for every instruction set.
 inline constexpr i64 column_unit = 32;

@@ -10,16 +10,12 @@ namespace product {
 
 template <class H>
 struct HalfKernels {
-  static constexpr ByIsa<void (*)(const Gemm<H>&, i64, i64, i64, i64, float*)> part{
-      TANDEM_EACH_ISA(product::half_part<H>)};
-  static constexpr ByIsa<i64 (*)(i64, i64, i64)> scratch_size{TANDEM_EACH_ISA(product::half_scratch_size)};
-  static constexpr ByIsa<void (*)(const Gemm<H>&, float*, i64, i64, i64, i64, i64)> finish{
-      TANDEM_EACH_ISA(product::finish_half<H>)};
-  static constexpr ByIsa<void (*)(const void*, i64, float*, i64, i64, i64)> widen{TANDEM_EACH_ISA(widen_rows<H>)};
-  static constexpr ByIsa<void (*)(const H*, i64, const float*, i64, i64, float*, i64, bool)> gemv_rows{
-      TANDEM_EACH_ISA(product::gemv_rows<H>)};
-  static constexpr ByIsa<void (*)(const float*, const H*, i64, i64, i64, float*, bool)> gemv_columns{
-      TANDEM_EACH_ISA(product::gemv_columns<H>)};
+  static constexpr auto part = TANDEM_SETS_OF(H, product::half_part<H>);
+  static constexpr auto scratch_size = TANDEM_SETS_OF(H, product::half_scratch_size);
+  static constexpr auto finish = TANDEM_SETS_OF(H, product::finish_half<H>);
+  static constexpr auto widen = TANDEM_SETS_OF(H, widen_rows<H>);
+  static constexpr auto gemv_rows = TANDEM_SETS_OF(H, product::gemv_rows<H>);
+  static constexpr auto gemv_columns = TANDEM_SETS_OF(H, product::gemv_columns<H>);
 };
 
 template <class H>

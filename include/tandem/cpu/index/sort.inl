@@ -81,8 +81,8 @@ template <class T>
 void make_records(const T* x, i64 n, bool descending, RecordOf<T>* to) {
   i64 i = 0;
   if constexpr (sizeof(T) == 4) {
-    static constexpr decltype(&TANDEM_LOWEST_ISA::make_records<T>) by_isa[3] = TANDEM_EACH_ISA(make_records<T>);
-    i = by_isa[isa()](x, n, descending, &to->both);
+    static constexpr ByIsa<decltype(&TANDEM_LOWEST_ISA::make_records<T>)> make{TANDEM_EACH_ISA(make_records<T>)};
+    i = make.get()(x, n, descending, &to->both);
   }
   for (; i < n; ++i) to[i] = RecordOf<T>{order_key(x[i], descending), static_cast<std::uint32_t>(i)};
 }
@@ -109,9 +109,9 @@ const RecordOf<T>* sort_records(const SortRoom<T>& room, i64 n, i64 wanted) {
   constexpr bool packed = std::is_same_v<RecordOf<T>, PackedRecord>;
   RecordOf<T>* const r = room.records();
   if constexpr (packed && sizeof(T) == 4) {
-    static constexpr decltype(&TANDEM_LOWEST_ISA::sort_records) by_isa[3] = TANDEM_EACH_ISA(sort_records);
+    static constexpr ByIsa<decltype(&TANDEM_LOWEST_ISA::sort_records)> sort{TANDEM_EACH_ISA(sort_records)};
     if (isa() != level_baseline && n > 16) {
-      if (!by_isa[isa()](&r->both, n, wanted, &room.other()->both)) std::sort(r, r + n);
+      if (!sort.get()(&r->both, n, wanted, &room.other()->both)) std::sort(r, r + n);
       return r;
     }
   }
@@ -138,9 +138,9 @@ struct LargestKernels {
 template <class T>
 LargestKernels<T> largest_kernels() {
   if constexpr (on_every_set<T> && sizeof(T) >= 4) {
-    static constexpr decltype(LargestKernels<T>::few) few[3] = TANDEM_EACH_ISA(largest_of_row<T>);
-    static constexpr decltype(LargestKernels<T>::find) find[3] = TANDEM_EACH_ISA(find_not_below<T>);
-    return {few[isa()], find[isa()]};
+    static constexpr ByIsa<decltype(LargestKernels<T>::few)> few{TANDEM_EACH_ISA(largest_of_row<T>)};
+    static constexpr ByIsa<decltype(LargestKernels<T>::find)> find{TANDEM_EACH_ISA(find_not_below<T>)};
+    return {few.get(), find.get()};
   } else {
     return {&TANDEM_LOWEST_ISA::largest_of_row<T>, &TANDEM_LOWEST_ISA::find_not_below<T>};
   }

@@ -43,14 +43,14 @@ using Interleave = void (*)(void* whole, void* const* part, i64 first, i64 last,
 /// The function for so many parts of elements of so many bytes; null if there is none.
 template <bool Join>
 Interleave interleave_of(unsigned parts, i64 width) {
-  static constexpr Interleave words[][3] = {TANDEM_EACH_ISA(interleave<Join, std::uint32_t, 2>),
-                                            TANDEM_EACH_ISA(interleave<Join, std::uint32_t, 3>),
-                                            TANDEM_EACH_ISA(interleave<Join, std::uint32_t, 4>)};
-  static constexpr Interleave doubles[][3] = {TANDEM_EACH_ISA_IF_COMPILED(interleave<Join, std::uint64_t, 2>),
-                                              TANDEM_EACH_ISA_IF_COMPILED(interleave<Join, std::uint64_t, 3>),
-                                              TANDEM_EACH_ISA_IF_COMPILED(interleave<Join, std::uint64_t, 4>)};
+  static constexpr ByIsa<Interleave> words[] = {{TANDEM_EACH_ISA(interleave<Join, std::uint32_t, 2>)},
+                                                {TANDEM_EACH_ISA(interleave<Join, std::uint32_t, 3>)},
+                                                {TANDEM_EACH_ISA(interleave<Join, std::uint32_t, 4>)}};
+  static constexpr ByIsa<Interleave> doubles[] = {{TANDEM_EACH_ISA_IF_COMPILED(interleave<Join, std::uint64_t, 2>)},
+                                                  {TANDEM_EACH_ISA_IF_COMPILED(interleave<Join, std::uint64_t, 3>)},
+                                                  {TANDEM_EACH_ISA_IF_COMPILED(interleave<Join, std::uint64_t, 4>)}};
   if (parts < 2 || parts > most_interleaved || (width != 4 && width != 8)) return nullptr;
-  return (width == 4 ? words : doubles)[parts - 2][isa()];
+  return (width == 4 ? words : doubles)[parts - 2].get();
 }
 
 // Tensors and their concatenation: each row of the concatenation consists of one run from each tensor.

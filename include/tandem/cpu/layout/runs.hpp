@@ -25,13 +25,13 @@ namespace TANDEM_NS::cpu {
 inline constexpr i64 longest_short_run = 4096;
 /// Copies the runs [first, last) of each of several, run by run, so that the rows that they form are written in order.
 inline void copy_runs(const Runs* runs, int count, i64 first, i64 last) {
-  static constexpr decltype(&TANDEM_LOWEST_ISA::copy_runs) copy[] = TANDEM_EACH_ISA(copy_runs);
-  copy[isa()](runs, count, first, last);
+  static constexpr ByIsa<decltype(&TANDEM_LOWEST_ISA::copy_runs)> sets{TANDEM_EACH_ISA(copy_runs)};
+  sets.get()(runs, count, first, last);
 }
 /// The same past the caches, where the runs lie one after the other in the output, without gaps.
 inline void join_runs_around(const Runs* runs, int count, i64 first, i64 last) {
-  static constexpr decltype(&TANDEM_LOWEST_ISA::join_runs_around) join[] = TANDEM_EACH_ISA(join_runs_around);
-  join[isa()](runs, count, first, last);
+  static constexpr ByIsa<decltype(&TANDEM_LOWEST_ISA::join_runs_around)> sets{TANDEM_EACH_ISA(join_runs_around)};
+  sets.get()(runs, count, first, last);
 }
 
 }  // namespace TANDEM_NS::cpu

@@ -157,9 +157,9 @@ void copy_planes(StridedCopy n, int source_axis, T* to, const T* from) {
       const Odometer at(n, outer, i / bands);
       const i64 first = i % bands, last = std::min(bands, first + e - i);
       if constexpr (sizeof(T) == 4) {
-        static constexpr decltype(&TANDEM_LOWEST_ISA::turn_plane) turn[3] = TANDEM_EACH_ISA(turn_plane);
-        turn[isa()](to + at.to, plane.to_stride, from + at.from, plane.from_stride, first * tile,
-                    std::min(rows, last * tile), columns, plane.stream);
+        static constexpr ByIsa<decltype(&TANDEM_LOWEST_ISA::turn_plane)> turn{TANDEM_EACH_ISA(turn_plane)};
+        turn.get()(to + at.to, plane.to_stride, from + at.from, plane.from_stride, first * tile,
+                   std::min(rows, last * tile), columns, plane.stream);
       } else {
         plane.copy(to + at.to, from + at.from, first * tile, std::min(rows, last * tile), columns);
       }

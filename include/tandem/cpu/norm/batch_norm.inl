@@ -52,21 +52,14 @@ struct BatchNormKernels {
   void (*affine_rows)(const void*, const void*, const void* const*, i64, i64, void*);
   void (*affine_segments)(const void*, const void*, const void* const*, i64, i64, i64, i64, void*);
 };
-#define TANDEM_BATCH_NORM(SETS)                                                                    \
-  static constexpr decltype(BatchNormKernels<T>::channel_dots) cd[] = SETS(channel_dots<T>);       \
-  static constexpr decltype(BatchNormKernels<T>::segment_dots) sd[] = SETS(segment_dots<T>);       \
-  static constexpr decltype(BatchNormKernels<T>::affine_rows) ar[] = SETS(affine_rows<T>);         \
-  static constexpr decltype(BatchNormKernels<T>::affine_segments) as[] = SETS(affine_segments<T>); \
-  return {cd[isa()], sd[isa()], ar[isa()], as[isa()]};
 template <class T>
 BatchNormKernels<T> batch_norm_kernels() {
-  if constexpr (on_every_set<T>) {
-    TANDEM_BATCH_NORM(TANDEM_EACH_ISA)
-  } else {
-    TANDEM_BATCH_NORM(TANDEM_LOWEST_ISA_ONLY)
-  }
+  static constexpr auto by_channel = TANDEM_SETS_OF(T, channel_dots<T>);
+  static constexpr auto by_segment = TANDEM_SETS_OF(T, segment_dots<T>);
+  static constexpr auto rows = TANDEM_SETS_OF(T, affine_rows<T>);
+  static constexpr auto segments = TANDEM_SETS_OF(T, affine_segments<T>);
+  return {by_channel.get(), by_segment.get(), rows.get(), segments.get()};
 }
-#undef TANDEM_BATCH_NORM
 
 /// A part of x, g and y as numbers of T: in place, or float32 copies of half precision.
 template <class T>

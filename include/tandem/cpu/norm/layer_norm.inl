@@ -105,14 +105,14 @@ inline void half_layer_norm_grad(const KernelCall& c, const NormRows& p, LayerNo
 
 template <bool Centered>
 void layer_norm_of(const KernelCall& c) {
-  static constexpr LayerNormRows single[] = TANDEM_EACH_ISA(layer_norm_rows<Centered, float>);
-  static constexpr LayerNormRows whole[] = TANDEM_EACH_ISA_IF_COMPILED(layer_norm_rows<Centered, double>);
+  static constexpr ByIsa<LayerNormRows> single{TANDEM_EACH_ISA(layer_norm_rows<Centered, float>)};
+  static constexpr ByIsa<LayerNormRows> whole{TANDEM_EACH_ISA_IF_COMPILED(layer_norm_rows<Centered, double>)};
   const LayerNormAttrs& a = c.attrs.get<LayerNormAttrs>();
   const Operand& x = c.in[0];
   if (x.size() == 0) return;
   const NormRows p(x.shape(), a.axes);
   const i64 width = static_cast<i64>(size_of(x.spec->dtype));
-  const LayerNormRows run = (x.spec->dtype == DType::float64 ? whole : single)[isa()];
+  const LayerNormRows run = (x.spec->dtype == DType::float64 ? whole : single).get();
   const void* const scale = a.scale ? c.in[1].data : nullptr;
   const void* const offset = a.offset ? c.in[c.in.size() - 1].data : nullptr;
   if constexpr (kernels_take_half)
@@ -127,15 +127,15 @@ void layer_norm_of(const KernelCall& c) {
 
 template <bool Centered>
 void layer_norm_grad_of(const KernelCall& c) {
-  static constexpr LayerNormGradRows single[] = TANDEM_EACH_ISA(layer_norm_grad_rows<Centered, float>);
-  static constexpr LayerNormGradRows whole[] = TANDEM_EACH_ISA_IF_COMPILED(layer_norm_grad_rows<Centered, double>);
+  static constexpr ByIsa<LayerNormGradRows> single{TANDEM_EACH_ISA(layer_norm_grad_rows<Centered, float>)};
+  static constexpr ByIsa<LayerNormGradRows> whole{TANDEM_EACH_ISA_IF_COMPILED(layer_norm_grad_rows<Centered, double>)};
   const LayerNormAttrs& a = c.attrs.get<LayerNormAttrs>();
   const Operand& x = c.in[1];
   const DType dtype = x.spec->dtype;
   for (std::size_t i = 1; i < c.out.size(); ++i) std::memset(c.out[i].data, 0, c.out[i].spec->bytes());
   if (x.size() == 0) return;
   const NormRows p(x.shape(), a.axes);
-  const LayerNormGradRows run = (dtype == DType::float64 ? whole : single)[isa()];
+  const LayerNormGradRows run = (dtype == DType::float64 ? whole : single).get();
   const void* const scale = a.scale ? c.in[2].data : nullptr;
   if constexpr (kernels_take_half)
     if (dtypes::half_floating.has(dtype)) return half_layer_norm_grad(c, p, run, scale);

@@ -56,8 +56,8 @@ using CastLoop = decltype(DenseLoop::run);
 
 template <class T, class U, bool ToBool = false>
 CastLoop on_this_machine() {
-  static constexpr CastLoop by_isa[3] = TANDEM_EACH_ISA_IF_COMPILED(cast_loop<T, U, ToBool>);
-  return by_isa[isa()];
+  static constexpr ByIsa<CastLoop> sets{TANDEM_EACH_ISA_IF_COMPILED(cast_loop<T, U, ToBool>)};
+  return sets.get();
 }
 template <class T>
 CastLoop vector_loop_from(DType to) {

@@ -13,8 +13,8 @@ namespace TANDEM_NS::cpu {
 /// last element.
 inline void expand(i64 width, char* to, const char* from, i64 rows, i64 stride, i64 inner, bool repeat) {
   using Expand = void (*)(i64, char*, const char*, i64, i64, i64, bool);
-  static constexpr Expand by_isa[3] = TANDEM_EACH_ISA(expand);
-  by_isa[isa()](width, to, from, rows, stride, inner, repeat);
+  static constexpr ByIsa<Expand> sets{TANDEM_EACH_ISA(expand)};
+  sets.get()(width, to, from, rows, stride, inner, repeat);
 }
 
 }  // namespace TANDEM_NS::cpu

@@ -35,9 +35,7 @@ inline constexpr i64 small_call_bytes = 64 * 1024;
 
 namespace detail {
 
-struct Loops {
-  LoopFn by_isa[3];
-};
+using Loops = ByIsa<LoopFn>;
 struct LoopTable {
   Loops of[dtype_count];
 };
@@ -120,7 +118,7 @@ template <int Inputs>
 template <class R>
 DenseLoop dense_loop(DType dtype, const Attrs& attrs) {
   static constexpr detail::LoopTable table = detail::loop_table<R>();
-  DenseLoop loop{table.of[static_cast<int>(dtype)].by_isa[isa()], nullptr, rules::is_costly<R>};
+  DenseLoop loop{table.of[static_cast<int>(dtype)].get(), nullptr, rules::is_costly<R>};
   if constexpr (rules::has_params<R>) loop.params = &attrs.template get<typename R::Params>();
   return loop;
 }

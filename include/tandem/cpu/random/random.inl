@@ -17,9 +17,7 @@ namespace TANDEM_NS::cpu {
 namespace detail {
 
 using DrawFn = void (*)(const RandomFill&, void* out, i64 first_group, i64 groups);
-struct DrawFns {
-  DrawFn by_isa[3];
-};
+using DrawFns = ByIsa<DrawFn>;
 inline constexpr DrawFns bits32_fns{TANDEM_EACH_ISA_IF_COMPILED(draw_bits32)},
     bits64_fns{TANDEM_EACH_ISA_IF_COMPILED(draw_bits64)}, uniform32_fns{TANDEM_EACH_ISA(draw_uniform32)},
     uniform64_fns{TANDEM_EACH_ISA_IF_COMPILED(draw_uniform64)}, normal32_fns{TANDEM_EACH_ISA(draw_normal32)},
@@ -55,7 +53,7 @@ void draw(const RandomFill& f, DrawFn fn, T* out, i64 first_group, i64 elements)
 template <class T>
 void draw_all(const RandomFill& f, const DrawFns& fns, const Operand& out) {
   constexpr i64 group = sizeof(T) == 4 ? random::group32 : random::group64;
-  const DrawFn fn = fns.by_isa[isa()];
+  const DrawFn fn = fns.get();
   each_range(out.size(), group,
              [&](i64 first, i64, i64 elements) { draw<T>(f, fn, out.as<T>() + first * group, first, elements); });
 }
@@ -63,7 +61,7 @@ void draw_all(const RandomFill& f, const DrawFns& fns, const Operand& out) {
 // Integers: 64 bits per element, scaled without bias.
 template <class T>
 void whole_numbers(const RandomFill& f, const Operand& out, i64 low, u64 range) {
-  const DrawFn fn = bits64_fns.by_isa[isa()];
+  const DrawFn fn = bits64_fns.get();
   each_range(out.size(), random::group64, [&](i64 first, i64 groups, i64 elements) {
     for (i64 g = 0; g < groups; ++g) {
       alignas(64) u64 words[random::group64];
@@ -103,7 +101,7 @@ template <class T>
 void truncated(const random::Stream& s, const DrawFns& fns, const Operand& out, T mean, T stddev) {
   constexpr i64 group = sizeof(T) == 4 ? random::group32 : random::group64;
   const RandomFill standard{.stream = s, .a = 0, .b = 1};
-  const DrawFn fn = fns.by_isa[isa()];
+  const DrawFn fn = fns.get();
   each_range(out.size(), group, [&](i64 first, i64, i64 elements) {
     T* const p = out.as<T>() + first * group;
     draw<T>(standard, fn, p, first, elements);
@@ -131,7 +129,7 @@ void factors_of(const random::Stream& stream, double rate, i64 first, i64 n, con
   for (i64 skip = first % group; n > 0; skip = 0) {
     const i64 groups = std::min(most, (skip + n + group - 1) / group), count = std::min(n, groups * group - skip);
     f.first = first / group;
-    fns.by_isa[isa()](f, drawn, f.first, groups);
+    fns.get()(f, drawn, f.first, groups);
     std::copy_n(drawn + skip, count, out);
     first += count, out += count, n -= count;
   }

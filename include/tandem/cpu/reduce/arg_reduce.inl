@@ -33,12 +33,8 @@ const ArgKernel& arg_kernel_plain() {
 }
 template <bool Max, class T>
 const ArgKernel& arg_kernel_on_set() {
-  if constexpr (on_every_set<T>) {
-    static constexpr const ArgKernel* k[] = TANDEM_EACH_ISA(arg_kernel<Max, T>);
-    return *k[isa()];
-  } else {
-    return TANDEM_LOWEST_ISA::arg_kernel<Max, T>;
-  }
+  static constexpr ByIsa<const ArgKernel*> sets = TANDEM_SETS_OF(T, arg_kernel<Max, T>);
+  return *sets.get();
 }
 template <bool Max>
 const ArgKernel& arg_kernel_of(DType d) {

@@ -56,10 +56,10 @@ void with_wide_result(const KernelCall& c, const F& f) {
 using FinishFn = void (*)(void* out, const void* param, double number, i64 n);
 template <Finish F>
 void finish(const ReduceCall& r, const void* param, double number) {
-  constexpr FinishFn single[] = TANDEM_EACH_ISA(finish_row<F, float>);
-  constexpr FinishFn whole[] = TANDEM_EACH_ISA_IF_COMPILED(finish_row<F, double>);
-  (r.dtype() == DType::float64 || r.dtype() == DType::complex128 ? whole : single)[isa()](r.y.data, param, number,
-                                                                                          r.y.size() * r.parts());
+  static constexpr ByIsa<FinishFn> single{TANDEM_EACH_ISA(finish_row<F, float>)};
+  static constexpr ByIsa<FinishFn> whole{TANDEM_EACH_ISA_IF_COMPILED(finish_row<F, double>)};
+  (r.dtype() == DType::float64 || r.dtype() == DType::complex128 ? whole : single)
+      .get()(r.y.data, param, number, r.y.size() * r.parts());
 }
 
 // The step of a plain fold on n adjacent elements: all are combined into out[0] if `folded`, otherwise each into its

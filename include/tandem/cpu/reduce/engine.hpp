@@ -122,17 +122,14 @@ struct FoldWalk {
   }
 };
 
-struct FoldOnSets {
-  const FoldKernel* by_isa[3];
-};
+using FoldOnSets = ByIsa<const FoldKernel*>;
 template <Fold F, class T>
 constexpr FoldOnSets on_lowest_set() {
   return {TANDEM_LOWEST_ISA_ONLY(fold_kernel<F, T>)};
 }
 template <Fold F, class T>
 constexpr FoldOnSets on_sets() {
-  if constexpr (cpu::on_every_set<T>) return {TANDEM_EACH_ISA(fold_kernel<F, T>)};
-  else return on_lowest_set<F, T>();
+  return TANDEM_SETS_OF(T, fold_kernel<F, T>);
 }
 // Sums and products wrap: the unsigned types share the signed ones' kernels. The narrow ones use the lowest set's.
 template <Fold F>
@@ -203,7 +200,7 @@ inline FoldOnSets sum_of_inexact(DType d) {
 /// Returns the kernel of a fold for a dtype on the set in use; raises errors::UnimplementedError in the op's name.
 template <Fold F, FoldOnSets (*Kernels)(DType) = &fold_on_sets<F>>
 const FoldKernel& fold_kernel_of(DType dtype, const char* op) {
-  const FoldKernel* k = Kernels(dtype).by_isa[isa()];
+  const FoldKernel* k = Kernels(dtype).get();
   if (!k) errors::raise<errors::UnimplementedError>(op, std::string("no kernel for ") + name(dtype) + " on CPU:0");
   return *k;
 }

@@ -33,12 +33,8 @@ struct ScanCall {
 
 template <Fold F, class T>
 const ScanKernel& scan_on_set() {
-  if constexpr (on_every_set<T>) {
-    static constexpr const ScanKernel* k[] = TANDEM_EACH_ISA(scan_kernel<F, T>);
-    return *k[isa()];
-  } else {
-    return TANDEM_LOWEST_ISA::scan_kernel<F, T>;
-  }
+  static constexpr ByIsa<const ScanKernel*> sets = TANDEM_SETS_OF(T, scan_kernel<F, T>);
+  return *sets.get();
 }
 template <Fold F>
 const ScanKernel& scan_kernel_of(DType d) {

@@ -41,9 +41,9 @@ void for_batch_shares(i64 batch, double flops, double all, const F& f) {
 /// out += the sums of the columns of x [rows, columns].
 template <class T>
 void add_column_sums(const T* x, i64 rows, i64 columns, T* out) {
-  static constexpr void (*add[])(T*, const T*, i64) = TANDEM_EACH_ISA(add_row<T>);
+  static constexpr auto add = TANDEM_SETS_OF(T, add_row<T>);
   parallel_for(columns, std::max<i64>(64, (1 << 16) / std::max<i64>(1, rows)), [&](i64 begin, i64 end) {
-    for (i64 r = 0; r < rows; ++r) add[isa()](out + begin, x + r * columns + begin, end - begin);
+    for (i64 r = 0; r < rows; ++r) add.get()(out + begin, x + r * columns + begin, end - begin);
   });
 }
 

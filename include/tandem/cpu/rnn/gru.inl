@@ -17,7 +17,7 @@ struct GruForward {
 
   // Runs rows [from, to) of the batch through some steps. gates: the sums of the inputs on entry.
   void run(i64 from, i64 to, StepRange steps, StepRows<T> y, StepRows<T> gates, StepRows<T> hu) const {
-    static constexpr void (*row[])(T*, const T*, const T*, const T*, T*, T*, i64) = TANDEM_EACH_ISA(gru_row<T>);
+    static constexpr auto row = TANDEM_SETS_OF(T, gru_row<T>);
     const i64 u = s.units;
     const Numbers<T> sums((to - from) * 3 * u);
     for (i64 t = steps.begin; t < steps.end; ++t) {
@@ -32,7 +32,7 @@ struct GruForward {
       for (i64 b = from; b < to; ++b) {
         T *out = y.at(t, b), *from_state = hu.at(t, b);
         if (counts.runs(b, t)) {
-          row[isa()](gates.at(t, b), sums.data() + (b - from) * 3 * u, candidate_bias, h + b * u, from_state, out, u);
+          row.get()(gates.at(t, b), sums.data() + (b - from) * 3 * u, candidate_bias, h + b * u, from_state, out, u);
           std::copy(out, out + u, h + b * u);
         } else {
           std::fill(out, out + u, T(0));
@@ -87,8 +87,8 @@ struct GruBackward {
   // Runs rows [from, to) of the batch back through some steps. ds: the gradients of the state's sums; da: of the
   // candidate's input sum.
   void run(i64 from, i64 to, StepRange steps, const Saved& saved, StepRows<T> ds, StepRows<T> da) const {
-    static constexpr void (*row[])(const T*, const T*, const T*, T*, T*, T*, i64) = TANDEM_EACH_ISA(gru_row_grad<T>);
-    static constexpr void (*add[])(T*, const T*, i64) = TANDEM_EACH_ISA(add_row<T>);
+    static constexpr auto row = TANDEM_SETS_OF(T, gru_row_grad<T>);
+    static constexpr auto add = TANDEM_SETS_OF(T, add_row<T>);
     const i64 u = s.units;
     for (i64 t = steps.end; t-- > steps.begin;) {
       for (i64 b = from; b < to; ++b) {
@@ -98,9 +98,9 @@ struct GruBackward {
           std::fill(a, a + u, T(0));
           continue;
         }
-        add[isa()](dh + b * u, saved.dy.at(t, b), u);
+        add.get()(dh + b * u, saved.dy.at(t, b), u);
         const T* h_prev = t ? saved.y.at(t - 1, b) : h0 + b * u;
-        row[isa()](saved.gates.at(t, b), saved.hu.at(t, b), h_prev, dh + b * u, d, a, u);
+        row.get()(saved.gates.at(t, b), saved.hu.at(t, b), h_prev, dh + b * u, d, a, u);
       }
       gemm(Gemm<T>{.m = to - from,
                    .n = u,

@@ -16,7 +16,7 @@ struct LstmForward {
 
   // Runs rows [from, to) of the batch through some steps. gates: the sums of the inputs on entry.
   void run(i64 from, i64 to, StepRange steps, StepRows<T> y, StepRows<T> gates, StepRows<T> cells) const {
-    static constexpr void (*row[])(T*, const T*, T*, T*, i64) = TANDEM_EACH_ISA(lstm_row<T>);
+    static constexpr auto row = TANDEM_SETS_OF(T, lstm_row<T>);
     const i64 u = s.units;
     for (i64 t = steps.begin; t < steps.end; ++t) {
       gemm(Gemm<T>{.m = to - from,
@@ -31,7 +31,7 @@ struct LstmForward {
       for (i64 b = from; b < to; ++b) {
         T *cell = cells.at(t, b), *out = y.at(t, b);
         if (counts.runs(b, t)) {
-          row[isa()](gates.at(t, b), c + b * u, cell, out, u);
+          row.get()(gates.at(t, b), c + b * u, cell, out, u);
           std::copy(cell, cell + u, c + b * u);
           std::copy(out, out + u, h + b * u);
         } else {
@@ -83,9 +83,8 @@ struct LstmBackward {
   };
   // Runs rows [from, to) of the batch back through some steps. dz: the gradients of the gates' sums.
   void run(i64 from, i64 to, StepRange steps, const Saved& saved, StepRows<T> dz) const {
-    static constexpr void (*row[])(const T*, const T*, const T*, const T*, T*, T*, i64) =
-        TANDEM_EACH_ISA(lstm_row_grad<T>);
-    static constexpr void (*add[])(T*, const T*, i64) = TANDEM_EACH_ISA(add_row<T>);
+    static constexpr auto row = TANDEM_SETS_OF(T, lstm_row_grad<T>);
+    static constexpr auto add = TANDEM_SETS_OF(T, add_row<T>);
     const i64 u = s.units;
     const Numbers<T> next((to - from) * u);
     for (i64 t = steps.end; t-- > steps.begin;) {
@@ -95,9 +94,9 @@ struct LstmBackward {
           std::fill(d, d + 4 * u, T(0));
           continue;
         }
-        add[isa()](dh + b * u, saved.dy.at(t, b), u);
+        add.get()(dh + b * u, saved.dy.at(t, b), u);
         const T* c_prev = t ? saved.cells.at(t - 1, b) : c0 + b * u;
-        row[isa()](saved.gates.at(t, b), c_prev, saved.cells.at(t, b), dh + b * u, dc + b * u, d, u);
+        row.get()(saved.gates.at(t, b), c_prev, saved.cells.at(t, b), dh + b * u, dc + b * u, d, u);
       }
       gemm(Gemm<T>{.m = to - from,
                    .n = u,

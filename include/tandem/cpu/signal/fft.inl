@@ -13,12 +13,8 @@ namespace TANDEM_NS::cpu::fourier {
 
 template <class T>
 const Kernels<T>& kernels_of() {
-  if constexpr (on_every_set<T>) {
-    static constexpr const Kernels<T>* k[] = TANDEM_EACH_ISA(fourier::kernels<T>);
-    return *k[isa()];
-  } else {
-    return TANDEM_LOWEST_ISA::fourier::kernels<T>;
-  }
+  static constexpr ByIsa<const Kernels<T>*> sets = TANDEM_SETS_OF(T, fourier::kernels<T>);
+  return *sets.get();
 }
 
 namespace detail {

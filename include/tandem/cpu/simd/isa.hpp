@@ -44,11 +44,19 @@ inline int best_isa() {
   return best;
 }
 
-/// The set to use now: an index into a table defined by TANDEM_EACH_ISA.
+/// The set to use now: an index into ByIsa::level.
 inline int isa() {
   const int level = isa_level.load(std::memory_order_relaxed);
   return level >= 0 ? level : detect_isa();
 }
+
+/// One pointer for each set, to a function or to the functions of a kernel.
+template <class P>
+struct ByIsa {
+  P level[3];
+  /// The one for the set in use.
+  P get() const { return level[isa()]; }
+};
 
 /// Whether the kernels for elements of T are built for every set. In header-only mode only float32's are, because
 /// each costs compile time in every program; the others run on the set that the compiler targets.
@@ -57,8 +65,8 @@ inline constexpr bool on_every_set = !TANDEM_IS_HEADER_ONLY || std::is_same_v<T,
 
 }  // namespace TANDEM_NS::cpu
 
-// Three pointers to one kernel, by level. Sets below the one the program is compiled for are not built; the level of
-// a set above TANDEM_HIGHEST_SET has the best kernel that is built.
+// The initializer of a ByIsa: pointers to one kernel, by level. Sets below the one the program is compiled for are not
+// built; the level of a set above TANDEM_HIGHEST_SET has the best kernel that is built.
 #if !defined(__x86_64__)
 #define TANDEM_LOWEST_ISA baseline
 #define TANDEM_MIDDLE_ISA baseline
@@ -94,3 +102,11 @@ inline constexpr bool on_every_set = !TANDEM_IS_HEADER_ONLY || std::is_same_v<T,
 #else
 #define TANDEM_EACH_ISA_IF_COMPILED(...) TANDEM_EACH_ISA(__VA_ARGS__)
 #endif
+// The ByIsa of a kernel for elements of T, a parameter of the template around it: of every set, or of the lowest one
+// only, see on_every_set. For code in cpu.
+#define TANDEM_SETS_OF(T, ...)                                                         \
+  [] {                                                                                 \
+    using Kernel = decltype(&TANDEM_LOWEST_ISA::__VA_ARGS__);                          \
+    if constexpr (on_every_set<T>) return ByIsa<Kernel>{TANDEM_EACH_ISA(__VA_ARGS__)}; \
+    else return ByIsa<Kernel>{TANDEM_LOWEST_ISA_ONLY(__VA_ARGS__)};                    \
+  }()

@@ -20,12 +20,8 @@ inline constexpr i64 softmax_grain = 8192;  // elements worth a thread: each cos
 
 template <SoftmaxOp O, class T>
 const SoftmaxKernel& softmax_on_set() {
-  if constexpr (on_every_set<T>) {
-    static constexpr const SoftmaxKernel* k[] = TANDEM_EACH_ISA(softmax_kernel<O, T>);
-    return *k[isa()];
-  } else {
-    return TANDEM_LOWEST_ISA::softmax_kernel<O, T>;
-  }
+  static constexpr ByIsa<const SoftmaxKernel*> sets = TANDEM_SETS_OF(T, softmax_kernel<O, T>);
+  return *sets.get();
 }
 // Half precision: rows, or columns of an inner axis, are computed as float32 a tile at a time.
 struct HalfSoftmax {
@@ -162,9 +158,9 @@ TANDEM_INLINE void sparse_softmax_cross_entropy(const KernelCall& c) {
   const i64 n = x.shape().dim(-1), rows = c.in[0].size(), width = static_cast<i64>(size_of(x.spec->dtype));
   const detail::Labels labels(c, c.in[0], n);
   using Fn = void (*)(const void*, const i64*, i64, i64, void*);
-  constexpr Fn single[] = TANDEM_EACH_ISA(sparse_rows<float>),
-               whole[] = TANDEM_EACH_ISA_IF_COMPILED(sparse_rows<double>);
-  const Fn run = (x.spec->dtype == DType::float64 ? whole : single)[isa()];
+  static constexpr ByIsa<Fn> single{TANDEM_EACH_ISA(sparse_rows<float>)},
+      whole{TANDEM_EACH_ISA_IF_COMPILED(sparse_rows<double>)};
+  const Fn run = (x.spec->dtype == DType::float64 ? whole : single).get();
   const bool half = kernels_take_half && dtypes::half_floating.has(x.spec->dtype);
   parallel_for(rows, detail::softmax_grain / (n + 1) + 1, [&](i64 begin, i64 end) {
     if constexpr (kernels_take_half) {
@@ -184,9 +180,9 @@ TANDEM_INLINE void sparse_softmax_cross_entropy_grad(const KernelCall& c) {
   const i64 n = x.shape().dim(-1), rows = c.in[1].size(), width = static_cast<i64>(size_of(x.spec->dtype));
   const detail::Labels labels(c, c.in[1], n);
   using Fn = void (*)(const void*, const i64*, const void*, i64, i64, void*);
-  constexpr Fn single[] = TANDEM_EACH_ISA(sparse_grad_rows<float>),
-               whole[] = TANDEM_EACH_ISA_IF_COMPILED(sparse_grad_rows<double>);
-  const Fn run = (x.spec->dtype == DType::float64 ? whole : single)[isa()];
+  static constexpr ByIsa<Fn> single{TANDEM_EACH_ISA(sparse_grad_rows<float>)},
+      whole{TANDEM_EACH_ISA_IF_COMPILED(sparse_grad_rows<double>)};
+  const Fn run = (x.spec->dtype == DType::float64 ? whole : single).get();
   const bool half = kernels_take_half && dtypes::half_floating.has(x.spec->dtype);
   parallel_for(rows, detail::softmax_grain / (n + 1) + 1, [&](i64 begin, i64 end) {
     if constexpr (kernels_take_half) {

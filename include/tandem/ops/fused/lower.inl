@@ -28,9 +28,9 @@ TANDEM_INLINE int opcode(const OpDef* op, std::size_t carried) {
   return carried == 1 && op->flags.commutative ? opcode(op, 0) : -1;
 }
 TANDEM_INLINE ChainFn chain_of(DType d) {
-  static constexpr ChainFn floats[] = TANDEM_EACH_ISA(fused_chain<float>),
-                           doubles[] = TANDEM_EACH_ISA_IF_COMPILED(fused_chain<double>);
-  return d == DType::float32 ? floats[isa()] : doubles[isa()];
+  static constexpr ByIsa<ChainFn> floats{TANDEM_EACH_ISA(fused_chain<float>)},
+      doubles{TANDEM_EACH_ISA_IF_COMPILED(fused_chain<double>)};
+  return (d == DType::float32 ? floats : doubles).get();
 }
 
 }  // namespace detail
