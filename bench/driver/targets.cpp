@@ -53,6 +53,7 @@ constexpr Target targets[] = {
     {"layout/concat*", "limit", 1, 1},
     {"layout/stack*", "limit", 1, 1},
     {"layout/transpose*", "libtorch", 2, 2},
+    {"two_ways/rows_by_slices*", "seconds", 100e-6, 100e-6},
     {"random/normal_300k", "libtorch", 4, 4},
     {"random/dropout_1M", "libtorch", 10, 10},
     {"adam/269k", "libtorch", 5, 5},

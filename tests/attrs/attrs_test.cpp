@@ -22,27 +22,23 @@ struct Some {
   bool flag;
   DType mode;  // an enum
   Axes axis;
-  static constexpr auto fields =
-      field_list(field("count", &Some::count), field("rate", &Some::rate), field("flag", &Some::flag),
-                 field("mode", &Some::mode), field("axis", &Some::axis));
+  TANDEM_ATTRS(Some, count, rate, flag, mode, axis);
 };
 struct Other {  // the same fields under the same names
   i64 count;
-  static constexpr auto fields = field_list(field("count", &Other::count));
+  TANDEM_ATTRS(Other, count);
 };
 struct Large {
   Shape shape, more;
   std::string text;
   Ref<Opaque> closure;
-  static constexpr auto fields = field_list(field("shape", &Large::shape), field("more", &Large::more),
-                                            field("text", &Large::text), field("closure", &Large::closure));
+  TANDEM_ATTRS(Large, shape, more, text, closure);
 };
 struct Held {
   Ref<Opaque> closure;
   DType dtype;
   Device device;
-  static constexpr auto fields =
-      field_list(field("closure", &Held::closure), field("dtype", &Held::dtype), field("device", &Held::device));
+  TANDEM_ATTRS(Held, closure, dtype, device);
 };
 static_assert(sizeof(Some) <= Attrs::inline_bytes);
 static_assert(sizeof(Large) > Attrs::inline_bytes);

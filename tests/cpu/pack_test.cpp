@@ -81,8 +81,7 @@ struct Select {
 };
 struct Bounds {
   double low, high;
-  static constexpr auto fields =
-      tandem::field_list(tandem::field("low", &Bounds::low), tandem::field("high", &Bounds::high));
+  TANDEM_ATTRS(Bounds, low, high);
 };
 struct Clip {
   static constexpr Info info{1, dtypes::real};

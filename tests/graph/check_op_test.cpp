@@ -19,7 +19,7 @@ using namespace tandem;
 // y[i][j] = x[i][j]^2 * scale + row[j]
 struct QuadraticAttrs {
   double scale;
-  static constexpr auto fields = field_list(field("scale", &QuadraticAttrs::scale));
+  TANDEM_ATTRS(QuadraticAttrs, scale);
 };
 
 Specs infer_quadratic(const InferCall& c) {

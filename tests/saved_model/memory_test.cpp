@@ -27,7 +27,7 @@ void read_field(AttrReader& r, const char* name, Ref<Box>& to) {
 }
 struct BoxAttrs {
   Ref<Box> box;
-  static constexpr auto fields = field_list(field("box", &BoxAttrs::box));
+  TANDEM_ATTRS(BoxAttrs, box);
 };
 Specs infer_boxed(const InferCall& c) { return Specs(c.spec(0)); }
 void boxed_kernel(const KernelCall& c) {

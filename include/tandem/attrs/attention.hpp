@@ -9,10 +9,7 @@ struct AttentionAttrs {
   double scale;
   bool steps_first = false;  // operands and result are [..., steps, heads, width], not [..., heads, steps, width]
   double dropout = 0;        // of the weights; above 0 the last input is its key
-  static constexpr auto fields =
-      field_list(field("causal", &AttentionAttrs::causal), field("by_width", &AttentionAttrs::by_width),
-                 field("scale", &AttentionAttrs::scale), field("steps_first", &AttentionAttrs::steps_first),
-                 field("dropout", &AttentionAttrs::dropout));
+  TANDEM_ATTRS(AttentionAttrs, causal, by_width, scale, steps_first, dropout);
 
   /// The shape of an operand as [..., heads, steps, width]: that of the scores, the mask and lse.
   Shape heads_first(Shape s) const {

@@ -5,7 +5,7 @@
 //   struct ReduceAttrs {
 //     Axes axis;
 //     bool keepdims;
-//     static constexpr auto fields = field_list(field("axis", &ReduceAttrs::axis), field("keepdims", &...));
+//     TANDEM_ATTRS(ReduceAttrs, axis, keepdims);
 //   };
 #pragma once
 #include <atomic>
@@ -18,6 +18,7 @@
 
 #include "tandem/base/axes.hpp"
 #include "tandem/base/spec.hpp"
+#include "tandem/util/for_each.hpp"
 #include "tandem/util/inlined_vector.hpp"
 #include "tandem/util/ref.hpp"
 
@@ -52,6 +53,11 @@ template <class First, class... Rest>
 constexpr FieldList<First, Rest...> field_list(First first, Rest... rest) {
   return {first, field_list(rest...)};
 }
+
+/// TANDEM_ATTRS(Struct, a, b, ...); in a struct lists its fields, all of them, in the order in which they are saved.
+#define TANDEM_ATTRS(Struct, ...) \
+  static constexpr auto fields = ::tandem::field_list(TANDEM_FOR_EACH_FIELD(TANDEM_FIELD, Struct, __VA_ARGS__))
+#define TANDEM_FIELD(Struct, name) ::tandem::field(#name, &Struct::name)
 
 /// Receives the fields of an attribute struct one by one. Printers, hashers and savers implement it.
 struct AttrVisitor {

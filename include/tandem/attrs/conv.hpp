@@ -20,24 +20,16 @@ struct WindowAttrs {
 };
 struct ConvAttrs : WindowAttrs {
   Shape output;  // a transposed convolution's result; empty if an input has that shape
-  static constexpr auto fields = field_list(field("strides", &ConvAttrs::strides),
-                                            field("dilations", &ConvAttrs::dilations), field("pads", &ConvAttrs::pads),
-                                            field("padding", &ConvAttrs::padding), field("output", &ConvAttrs::output));
+  TANDEM_ATTRS(ConvAttrs, strides, dilations, pads, padding, output);
 };
 struct FusedConvAttrs : ConvAttrs {
   FusedActivation activation;
-  static constexpr auto fields =
-      field_list(field("strides", &FusedConvAttrs::strides), field("dilations", &FusedConvAttrs::dilations),
-                 field("pads", &FusedConvAttrs::pads), field("padding", &FusedConvAttrs::padding),
-                 field("activation", &FusedConvAttrs::activation));
+  TANDEM_ATTRS(FusedConvAttrs, strides, dilations, pads, padding, activation);
 };
 struct PoolAttrs : WindowAttrs {
   Shape ksize;
   bool include_batch = false;  // max_pool_argmax: indices count from the first image, not from the pixel's own
-  static constexpr auto fields =
-      field_list(field("strides", &PoolAttrs::strides), field("dilations", &PoolAttrs::dilations),
-                 field("pads", &PoolAttrs::pads), field("padding", &PoolAttrs::padding),
-                 field("ksize", &PoolAttrs::ksize), field("include_batch", &PoolAttrs::include_batch));
+  TANDEM_ATTRS(PoolAttrs, strides, dilations, pads, padding, ksize, include_batch);
 };
 
 }  // namespace rules

@@ -9,12 +9,11 @@ struct FullLikeAttrs {
   double real;
   i64 whole;
   DType dtype;
-  static constexpr auto fields = field_list(field("real", &FullLikeAttrs::real), field("whole", &FullLikeAttrs::whole),
-                                            field("dtype", &FullLikeAttrs::dtype));
+  TANDEM_ATTRS(FullLikeAttrs, real, whole, dtype);
 };
 struct SequenceMaskAttrs {
   DType dtype;
-  static constexpr auto fields = field_list(field("dtype", &SequenceMaskAttrs::dtype));
+  TANDEM_ATTRS(SequenceMaskAttrs, dtype);
 };
 
 }  // namespace TANDEM_NS

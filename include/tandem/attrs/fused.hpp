@@ -49,7 +49,7 @@ class TANDEM_API FusedProgram final : public Opaque {
 
 struct FusedAttrs {
   Ref<FusedProgram> program;
-  static constexpr auto fields = field_list(field("program", &FusedAttrs::program));
+  TANDEM_ATTRS(FusedAttrs, program);
 };
 
 enum class Reduction : std::uint8_t { sum, mean, max, min };
@@ -61,9 +61,7 @@ struct FusedReduceAttrs {
   Reduction reduction;
   Axes axis;  // the trailing axes of the program's result
   bool keepdims;
-  static constexpr auto fields =
-      field_list(field("program", &FusedReduceAttrs::program), field("reduction", &FusedReduceAttrs::reduction),
-                 field("axis", &FusedReduceAttrs::axis), field("keepdims", &FusedReduceAttrs::keepdims));
+  TANDEM_ATTRS(FusedReduceAttrs, program, reduction, axis, keepdims);
 };
 
 }  // namespace TANDEM_NS

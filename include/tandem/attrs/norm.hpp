@@ -8,15 +8,12 @@ struct LayerNormAttrs {
   i64 axes;  // the number of trailing axes that are normalized together
   double epsilon;
   bool scale, offset;  // which parameters are inputs
-  static constexpr auto fields =
-      field_list(field("axes", &LayerNormAttrs::axes), field("epsilon", &LayerNormAttrs::epsilon),
-                 field("scale", &LayerNormAttrs::scale), field("offset", &LayerNormAttrs::offset));
+  TANDEM_ATTRS(LayerNormAttrs, axes, epsilon, scale, offset);
 };
 struct BatchNormAttrs {
   i64 axis;  // of the channels
   double epsilon;
-  static constexpr auto fields =
-      field_list(field("axis", &BatchNormAttrs::axis), field("epsilon", &BatchNormAttrs::epsilon));
+  TANDEM_ATTRS(BatchNormAttrs, axis, epsilon);
 };
 
 }  // namespace TANDEM_NS

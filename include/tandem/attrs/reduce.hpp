@@ -8,8 +8,7 @@ namespace TANDEM_NS {
 struct ReduceAttrs {
   Axes axis;  // default: all axes
   bool keepdims = false;
-  static constexpr auto fields =
-      field_list(field("axis", &ReduceAttrs::axis), field("keepdims", &ReduceAttrs::keepdims));
+  TANDEM_ATTRS(ReduceAttrs, axis, keepdims);
 };
 /// Returns the spec of x without the reduced axes.
 ///  throws  errors::InvalidArgumentError for an axis out of range or listed twice
@@ -28,27 +27,25 @@ inline Spec reduced_spec(const char* op, const Spec& x, const ReduceAttrs& a) {
 /// size.
 struct LikeAttrs {
   Axes axis;
-  static constexpr auto fields = field_list(field("axis", &LikeAttrs::axis));
+  TANDEM_ATTRS(LikeAttrs, axis);
 };
 
 struct SizeAttrs {
   Axes axis;
   DType dtype;
-  static constexpr auto fields = field_list(field("axis", &SizeAttrs::axis), field("dtype", &SizeAttrs::dtype));
+  TANDEM_ATTRS(SizeAttrs, axis, dtype);
 };
 
 struct ArgAttrs {
   i64 axis;
   DType output_type;
-  static constexpr auto fields =
-      field_list(field("axis", &ArgAttrs::axis), field("output_type", &ArgAttrs::output_type));
+  TANDEM_ATTRS(ArgAttrs, axis, output_type);
 };
 
 struct ScanAttrs {
   i64 axis;
   bool exclusive, reverse;
-  static constexpr auto fields = field_list(field("axis", &ScanAttrs::axis), field("exclusive", &ScanAttrs::exclusive),
-                                            field("reverse", &ScanAttrs::reverse));
+  TANDEM_ATTRS(ScanAttrs, axis, exclusive, reverse);
 };
 
 }  // namespace TANDEM_NS

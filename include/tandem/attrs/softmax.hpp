@@ -5,6 +5,6 @@
 namespace TANDEM_NS {
 struct SoftmaxAttrs {
   i64 axis;
-  static constexpr auto fields = field_list(field("axis", &SoftmaxAttrs::axis));
+  TANDEM_ATTRS(SoftmaxAttrs, axis);
 };
 }  // namespace TANDEM_NS

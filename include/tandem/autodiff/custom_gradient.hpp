@@ -42,7 +42,7 @@ class BackwardClosure final : public CustomBackward {
 
 struct CustomAttrs {
   Ref<CustomBackward> backward;
-  static constexpr auto fields = field_list(field("backward", &CustomAttrs::backward));
+  TANDEM_ATTRS(CustomAttrs, backward);
 };
 
 /// Calls the backward function and checks the number and the specs of the gradients.

@@ -5,6 +5,7 @@
 #include "tandem/core/indexed_slices.hpp"
 #include "tandem/core/kernel.hpp"
 #include "tandem/core/tensor.hpp"
+#include "tandem/util/for_each.hpp"
 #include "tandem/util/inlined_vector.hpp"
 
 namespace TANDEM_NS {
@@ -154,15 +155,6 @@ inline void check_upstream(const InferCall& c, Specs (*forward)(const InferCall&
 }  // namespace detail
 
 }  // namespace TANDEM_NS
-
-// TANDEM_FOR_EACH(m, a, b, ...): m(a) m(b) ..., for up to 64 arguments.
-#define TANDEM_NOTHING ()
-#define TANDEM_EXPAND(...) TANDEM_EXPAND_16(TANDEM_EXPAND_16(TANDEM_EXPAND_16(TANDEM_EXPAND_16(__VA_ARGS__))))
-#define TANDEM_EXPAND_16(...) TANDEM_EXPAND_4(TANDEM_EXPAND_4(TANDEM_EXPAND_4(TANDEM_EXPAND_4(__VA_ARGS__))))
-#define TANDEM_EXPAND_4(...) __VA_ARGS__
-#define TANDEM_FOR_EACH(m, ...) __VA_OPT__(TANDEM_EXPAND(TANDEM_FOR_EACH_STEP(m, __VA_ARGS__)))
-#define TANDEM_FOR_EACH_STEP(m, a, ...) m(a) __VA_OPT__(TANDEM_FOR_EACH_AGAIN TANDEM_NOTHING(m, __VA_ARGS__))
-#define TANDEM_FOR_EACH_AGAIN() TANDEM_FOR_EACH_STEP
 
 /// TANDEM_OPS(name, a, b, ...): declares a_op, b_op, ... and the array `name` of their addresses, for the op table.
 #define TANDEM_OPS(name, ...)                    \

@@ -34,9 +34,7 @@ struct SumBucketAttrs {
   std::string group;
   i64 number;
   std::string label;
-  static constexpr auto fields =
-      field_list(field("group", &SumBucketAttrs::group), field("number", &SumBucketAttrs::number),
-                 field("label", &SumBucketAttrs::label));
+  TANDEM_ATTRS(SumBucketAttrs, group, number, label);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

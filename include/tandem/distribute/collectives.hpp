@@ -101,9 +101,7 @@ struct CollectiveAttrs {
   distribute::ReduceOp op;  // all_reduce alone
   i64 root;                 // broadcast alone
   std::string label;        // for errors: the name of the call, or its line
-  static constexpr auto fields =
-      field_list(field("group", &CollectiveAttrs::group), field("op", &CollectiveAttrs::op),
-                 field("root", &CollectiveAttrs::root), field("label", &CollectiveAttrs::label));
+  TANDEM_ATTRS(CollectiveAttrs, group, op, root, label);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -141,13 +141,8 @@ struct DecodeImageAttrs {
   i64 channels, ratio, max_pixels;
   double acceptable_fraction;
   Shape window;  // {y, x, height, width}, or rank 0: all
-  static constexpr auto fields = field_list(
-      field("format", &DecodeImageAttrs::format), field("dtype", &DecodeImageAttrs::dtype),
-      field("dct_method", &DecodeImageAttrs::dct_method), field("fancy_upscaling", &DecodeImageAttrs::fancy_upscaling),
-      field("recover", &DecodeImageAttrs::recover), field("orient", &DecodeImageAttrs::orient),
-      field("channels", &DecodeImageAttrs::channels), field("ratio", &DecodeImageAttrs::ratio),
-      field("max_pixels", &DecodeImageAttrs::max_pixels),
-      field("acceptable_fraction", &DecodeImageAttrs::acceptable_fraction), field("window", &DecodeImageAttrs::window));
+  TANDEM_ATTRS(DecodeImageAttrs, format, dtype, dct_method, fancy_upscaling, recover, orient, channels, ratio,
+               max_pixels, acceptable_fraction, window);
 };
 }  // namespace rules
 template <>

@@ -53,12 +53,8 @@ struct EncodeImageAttrs {
   image::DensityUnit density_unit;
   bool progressive, optimize_size, chroma_downsampling;
   i64 quality, x_density, y_density, compression;
-  static constexpr auto fields = field_list(
-      field("format", &EncodeImageAttrs::format), field("density_unit", &EncodeImageAttrs::density_unit),
-      field("progressive", &EncodeImageAttrs::progressive), field("optimize_size", &EncodeImageAttrs::optimize_size),
-      field("chroma_downsampling", &EncodeImageAttrs::chroma_downsampling),
-      field("quality", &EncodeImageAttrs::quality), field("x_density", &EncodeImageAttrs::x_density),
-      field("y_density", &EncodeImageAttrs::y_density), field("compression", &EncodeImageAttrs::compression));
+  TANDEM_ATTRS(EncodeImageAttrs, format, density_unit, progressive, optimize_size, chroma_downsampling, quality,
+               x_density, y_density, compression);
 };
 }  // namespace rules
 template <>

@@ -80,9 +80,7 @@ struct ResizeAttrs {
   i64 height, width;
   image::ResizeMethod method;
   bool antialias, half_pixel_centers;
-  static constexpr auto fields = field_list(
-      field("height", &ResizeAttrs::height), field("width", &ResizeAttrs::width), field("method", &ResizeAttrs::method),
-      field("antialias", &ResizeAttrs::antialias), field("half_pixel_centers", &ResizeAttrs::half_pixel_centers));
+  TANDEM_ATTRS(ResizeAttrs, height, width, method, antialias, half_pixel_centers);
 };
 }  // namespace rules
 template <>

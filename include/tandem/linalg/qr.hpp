@@ -28,7 +28,7 @@ TANDEM_OPS(linalg_qr_ops, qr)
 namespace rules {
 struct QrAttrs {
   bool full_matrices;
-  static constexpr auto fields = field_list(field("full_matrices", &QrAttrs::full_matrices));
+  TANDEM_ATTRS(QrAttrs, full_matrices);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -68,20 +68,19 @@ TANDEM_OPS(linalg_solve_ops, cholesky, triangular_solve, solve, inv, lu)
 namespace rules {
 struct CholeskyAttrs {
   double tolerance;  // a pivot of up to this times the element on the diagonal counts as 0
-  static constexpr auto fields = field_list(field("tolerance", &CholeskyAttrs::tolerance));
+  TANDEM_ATTRS(CholeskyAttrs, tolerance);
 };
 struct TriangularSolveAttrs {
   bool lower, adjoint;
-  static constexpr auto fields =
-      field_list(field("lower", &TriangularSolveAttrs::lower), field("adjoint", &TriangularSolveAttrs::adjoint));
+  TANDEM_ATTRS(TriangularSolveAttrs, lower, adjoint);
 };
 struct SolveAttrs {
   bool adjoint;
-  static constexpr auto fields = field_list(field("adjoint", &SolveAttrs::adjoint));
+  TANDEM_ATTRS(SolveAttrs, adjoint);
 };
 struct LuAttrs {
   DType output_idx_type;
-  static constexpr auto fields = field_list(field("output_idx_type", &LuAttrs::output_idx_type));
+  TANDEM_ATTRS(LuAttrs, output_idx_type);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -83,11 +83,11 @@ TANDEM_OPS(linalg_svd_ops, svd, svdvals, pinv)
 namespace rules {
 struct SvdAttrs {
   bool full_matrices;
-  static constexpr auto fields = field_list(field("full_matrices", &SvdAttrs::full_matrices));
+  TANDEM_ATTRS(SvdAttrs, full_matrices);
 };
 struct PinvAttrs {
   double rcond;
-  static constexpr auto fields = field_list(field("rcond", &PinvAttrs::rcond));
+  TANDEM_ATTRS(PinvAttrs, rcond);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -31,7 +31,7 @@ TANDEM_API Tensor bitcast(const Tensor& x, DType to, OpOptions = {});
 
 struct CastAttrs {
   DType to;
-  static constexpr auto fields = field_list(field("to", &CastAttrs::to));
+  TANDEM_ATTRS(CastAttrs, to);
 };
 /// Two op definitions of cast: whole_cast_op is non-differentiable and is used wherever either dtype is an integer or
 /// bool_.

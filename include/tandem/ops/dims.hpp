@@ -108,7 +108,7 @@ namespace rules {
 /// was.
 struct KnownDimsAttrs {
   Shape known;
-  static constexpr auto fields = field_list(field("known", &KnownDimsAttrs::known));
+  TANDEM_ATTRS(KnownDimsAttrs, known);
 };
 }  // namespace rules
 namespace detail {

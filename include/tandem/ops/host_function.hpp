@@ -27,7 +27,7 @@ class TANDEM_API HostCode : public Opaque {
 };
 struct HostFunctionAttrs {
   Ref<HostCode> code;
-  static constexpr auto fields = field_list(field("code", &HostFunctionAttrs::code));
+  TANDEM_ATTRS(HostFunctionAttrs, code);
 };
 
 [[noreturn]] TANDEM_API void raise_host_inputs(int takes, std::size_t given);

@@ -10,7 +10,7 @@ TANDEM_OPS(transfer_ops, transfer)
 namespace rules {
 struct TransferAttrs {
   Device to;
-  static constexpr auto fields = field_list(field("to", &TransferAttrs::to));
+  TANDEM_ATTRS(TransferAttrs, to);
 };
 }  // namespace rules
 

@@ -10,8 +10,7 @@ namespace TANDEM_NS {
 
 struct AdamAttrs {
   double beta_1, beta_2, epsilon;
-  static constexpr auto fields = field_list(field("beta_1", &AdamAttrs::beta_1), field("beta_2", &AdamAttrs::beta_2),
-                                            field("epsilon", &AdamAttrs::epsilon));
+  TANDEM_ATTRS(AdamAttrs, beta_1, beta_2, epsilon);
 };
 
 namespace rules {

@@ -11,28 +11,23 @@ namespace TANDEM_NS {
 
 struct AdamwAttrs {
   double beta_1, beta_2, epsilon, weight_decay;
-  static constexpr auto fields =
-      field_list(field("beta_1", &AdamwAttrs::beta_1), field("beta_2", &AdamwAttrs::beta_2),
-                 field("epsilon", &AdamwAttrs::epsilon), field("weight_decay", &AdamwAttrs::weight_decay));
+  TANDEM_ATTRS(AdamwAttrs, beta_1, beta_2, epsilon, weight_decay);
 };
 struct AdagradAttrs {
   double epsilon;
-  static constexpr auto fields = field_list(field("epsilon", &AdagradAttrs::epsilon));
+  TANDEM_ATTRS(AdagradAttrs, epsilon);
 };
 struct AdadeltaAttrs {
   double rho, epsilon;
-  static constexpr auto fields =
-      field_list(field("rho", &AdadeltaAttrs::rho), field("epsilon", &AdadeltaAttrs::epsilon));
+  TANDEM_ATTRS(AdadeltaAttrs, rho, epsilon);
 };
 struct FtrlAttrs {
   double learning_rate_power, l1, l2, l2_shrinkage, beta;
-  static constexpr auto fields = field_list(
-      field("learning_rate_power", &FtrlAttrs::learning_rate_power), field("l1", &FtrlAttrs::l1),
-      field("l2", &FtrlAttrs::l2), field("l2_shrinkage", &FtrlAttrs::l2_shrinkage), field("beta", &FtrlAttrs::beta));
+  TANDEM_ATTRS(FtrlAttrs, learning_rate_power, l1, l2, l2_shrinkage, beta);
 };
 struct DecayAttrs {
   double weight_decay;
-  static constexpr auto fields = field_list(field("weight_decay", &DecayAttrs::weight_decay));
+  TANDEM_ATTRS(DecayAttrs, weight_decay);
 };
 
 namespace rules {

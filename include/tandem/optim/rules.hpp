@@ -11,15 +11,12 @@ namespace TANDEM_NS {
 struct SgdAttrs {
   double momentum;
   bool nesterov;
-  static constexpr auto fields =
-      field_list(field("momentum", &SgdAttrs::momentum), field("nesterov", &SgdAttrs::nesterov));
+  TANDEM_ATTRS(SgdAttrs, momentum, nesterov);
 };
 struct RmspropAttrs {
   double rho, momentum, epsilon;
   bool centered;
-  static constexpr auto fields =
-      field_list(field("rho", &RmspropAttrs::rho), field("momentum", &RmspropAttrs::momentum),
-                 field("epsilon", &RmspropAttrs::epsilon), field("centered", &RmspropAttrs::centered));
+  TANDEM_ATTRS(RmspropAttrs, rho, momentum, epsilon, centered);
 };
 
 namespace rules {

@@ -94,23 +94,19 @@ namespace rules {
 struct FftAttrs {
   i64 axis;
   bool inverse, divided;  // by n
-  static constexpr auto fields = field_list(field("axis", &FftAttrs::axis), field("inverse", &FftAttrs::inverse),
-                                            field("divided", &FftAttrs::divided));
+  TANDEM_ATTRS(FftAttrs, axis, inverse, divided);
 };
 // `doubled`: all but the first and the last of an even length. The transposes have the same.
 struct RealFftAttrs {
   i64 length;  // irfft's n; none: 2 (m - 1), or that of the second input
   bool doubled, divided;
-  static constexpr auto fields =
-      field_list(field("length", &RealFftAttrs::length), field("doubled", &RealFftAttrs::doubled),
-                 field("divided", &RealFftAttrs::divided));
+  TANDEM_ATTRS(RealFftAttrs, length, doubled, divided);
 };
 // The factors are sqrt(1 / n) and sqrt(2 / n) if orthonormal, else 2, the first one of them 1 if `halved`.
 struct DctAttrs {
   i64 type;
   bool ortho, halved;
-  static constexpr auto fields =
-      field_list(field("type", &DctAttrs::type), field("ortho", &DctAttrs::ortho), field("halved", &DctAttrs::halved));
+  TANDEM_ATTRS(DctAttrs, type, ortho, halved);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -78,13 +78,11 @@ namespace rules {
 struct FrameAttrs {
   i64 axis, length, step;  // overlap_and_add has no use for the length
   bool pad_end;
-  static constexpr auto fields = field_list(field("axis", &FrameAttrs::axis), field("length", &FrameAttrs::length),
-                                            field("step", &FrameAttrs::step), field("pad_end", &FrameAttrs::pad_end));
+  TANDEM_ATTRS(FrameAttrs, axis, length, step, pad_end);
 };
 struct PadOrTrimAttrs {
   i64 axis, length;  // `_like` has no use for the length
-  static constexpr auto fields =
-      field_list(field("axis", &PadOrTrimAttrs::axis), field("length", &PadOrTrimAttrs::length));
+  TANDEM_ATTRS(PadOrTrimAttrs, axis, length);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

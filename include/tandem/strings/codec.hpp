@@ -61,12 +61,11 @@ namespace rules {
 struct DecodeRawAttrs {
   DType dtype;
   bool little_endian;
-  static constexpr auto fields =
-      field_list(field("dtype", &DecodeRawAttrs::dtype), field("little_endian", &DecodeRawAttrs::little_endian));
+  TANDEM_ATTRS(DecodeRawAttrs, dtype, little_endian);
 };
 struct Base64Attrs {
   bool pad;
-  static constexpr auto fields = field_list(field("pad", &Base64Attrs::pad));
+  TANDEM_ATTRS(Base64Attrs, pad);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

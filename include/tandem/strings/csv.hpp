@@ -38,9 +38,7 @@ struct CsvAttrs {
   std::string field_delim, na_value;
   bool use_quote_delim;
   IntList select_cols;
-  static constexpr auto fields =
-      field_list(field("field_delim", &CsvAttrs::field_delim), field("na_value", &CsvAttrs::na_value),
-                 field("use_quote_delim", &CsvAttrs::use_quote_delim), field("select_cols", &CsvAttrs::select_cols));
+  TANDEM_ATTRS(CsvAttrs, field_delim, na_value, use_quote_delim, select_cols);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -71,27 +71,22 @@ TANDEM_OPS(string_number_ops, string_to_number, as_string, string_format, to_has
 namespace rules {
 struct ToNumberAttrs {
   DType dtype;
-  static constexpr auto fields = field_list(field("dtype", &ToNumberAttrs::dtype));
+  TANDEM_ATTRS(ToNumberAttrs, dtype);
 };
 struct AsStringAttrs {
   i64 precision, width;
   bool scientific, shortest;
   std::string fill;
-  static constexpr auto fields =
-      field_list(field("precision", &AsStringAttrs::precision), field("width", &AsStringAttrs::width),
-                 field("scientific", &AsStringAttrs::scientific), field("shortest", &AsStringAttrs::shortest),
-                 field("fill", &AsStringAttrs::fill));
+  TANDEM_ATTRS(AsStringAttrs, precision, width, scientific, shortest, fill);
 };
 struct FormatAttrs {
   std::string text, placeholder;
   i64 summarize;
-  static constexpr auto fields =
-      field_list(field("text", &FormatAttrs::text), field("placeholder", &FormatAttrs::placeholder),
-                 field("summarize", &FormatAttrs::summarize));
+  TANDEM_ATTRS(FormatAttrs, text, placeholder, summarize);
 };
 struct BucketAttrs {
   i64 buckets;
-  static constexpr auto fields = field_list(field("buckets", &BucketAttrs::buckets));
+  TANDEM_ATTRS(BucketAttrs, buckets);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -35,9 +35,7 @@ namespace rules {
 struct RegexAttrs {
   std::string pattern, rewrite;
   bool global;
-  static constexpr auto fields =
-      field_list(field("pattern", &RegexAttrs::pattern), field("rewrite", &RegexAttrs::rewrite),
-                 field("global", &RegexAttrs::global));
+  TANDEM_ATTRS(RegexAttrs, pattern, rewrite, global);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -54,11 +54,10 @@ namespace TANDEM_NS::rules {
 struct TableAttrs {
   Ref<lookup::impl::Table> table;
   i64 oov_buckets;  // of unknown keys, behind the ids of the others; 0: they have the table's default
-  static constexpr auto fields =
-      field_list(field("table", &TableAttrs::table), field("oov_buckets", &TableAttrs::oov_buckets));
+  TANDEM_ATTRS(TableAttrs, table, oov_buckets);
 };
 struct IndexToStringAttrs {
   std::string default_value;
-  static constexpr auto fields = field_list(field("default_value", &IndexToStringAttrs::default_value));
+  TANDEM_ATTRS(IndexToStringAttrs, default_value);
 };
 }  // namespace TANDEM_NS::rules

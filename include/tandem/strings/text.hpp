@@ -116,25 +116,22 @@ TANDEM_OPS(string_ops, string_join, reduce_join, string_split, string_strip, str
 namespace rules {
 struct StringJoinAttrs {
   std::string separator;
-  static constexpr auto fields = field_list(field("separator", &StringJoinAttrs::separator));
+  TANDEM_ATTRS(StringJoinAttrs, separator);
 };
 struct ReduceJoinAttrs {
   Axes axis;
   bool keepdims;
   std::string separator;
-  static constexpr auto fields =
-      field_list(field("axis", &ReduceJoinAttrs::axis), field("keepdims", &ReduceJoinAttrs::keepdims),
-                 field("separator", &ReduceJoinAttrs::separator));
+  TANDEM_ATTRS(ReduceJoinAttrs, axis, keepdims, separator);
 };
 struct SplitTextAttrs {
   std::string sep;
   i64 maxsplit;
-  static constexpr auto fields =
-      field_list(field("sep", &SplitTextAttrs::sep), field("maxsplit", &SplitTextAttrs::maxsplit));
+  TANDEM_ATTRS(SplitTextAttrs, sep, maxsplit);
 };
 struct UnitAttrs {
   strings::Unit unit;
-  static constexpr auto fields = field_list(field("unit", &UnitAttrs::unit));
+  TANDEM_ATTRS(UnitAttrs, unit);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

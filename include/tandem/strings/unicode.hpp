@@ -55,9 +55,7 @@ struct UnicodeAttrs {
   strings::Encoding from, to;
   strings::MalformedText errors;
   i64 replacement;
-  static constexpr auto fields =
-      field_list(field("from", &UnicodeAttrs::from), field("to", &UnicodeAttrs::to),
-                 field("errors", &UnicodeAttrs::errors), field("replacement", &UnicodeAttrs::replacement));
+  TANDEM_ATTRS(UnicodeAttrs, from, to, errors, replacement);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -17,8 +17,7 @@ namespace TANDEM_NS {
 struct CondAttrs {
   Ref<Graph> then, otherwise;
   i64 results;
-  static constexpr auto fields = field_list(field("then", &CondAttrs::then), field("otherwise", &CondAttrs::otherwise),
-                                            field("results", &CondAttrs::results));
+  TANDEM_ATTRS(CondAttrs, then, otherwise, results);
 };
 /// Inputs: the maximum number of iterations (int64 scalar), the carried values, the tensors of which each iteration
 /// gets one row, the condition's captures, the body's captures. Outputs: the final carried values, the body's other
@@ -32,10 +31,7 @@ struct LoopAttrs {
   i64 carried, rows;
   bool reverse;                             // iterates from the last row; only without a condition
   std::string ragged_rows, ragged_results;  // one character each: 'r' for ragged; a missing one means not ragged
-  static constexpr auto fields = field_list(
-      field("condition", &LoopAttrs::condition), field("body", &LoopAttrs::body), field("carried", &LoopAttrs::carried),
-      field("rows", &LoopAttrs::rows), field("reverse", &LoopAttrs::reverse),
-      field("ragged_rows", &LoopAttrs::ragged_rows), field("ragged_results", &LoopAttrs::ragged_results));
+  TANDEM_ATTRS(LoopAttrs, condition, body, carried, rows, reverse, ragged_rows, ragged_results);
 };
 
 /// A custom gradient in a trace: its backward function is traced too, because the tensors that it captured exist only
@@ -45,9 +41,7 @@ struct TracedGradientAttrs {
   Ref<Graph> backward;  // (gradient of the value, captures) -> the gradients that are set
   i64 inputs;
   std::string set;  // by input: 's' if the backward function gives a gradient
-  static constexpr auto fields =
-      field_list(field("backward", &TracedGradientAttrs::backward), field("inputs", &TracedGradientAttrs::inputs),
-                 field("set", &TracedGradientAttrs::set));
+  TANDEM_ATTRS(TracedGradientAttrs, backward, inputs, set);
 };
 
 TANDEM_OPS(control_ops, cond, loop, traced_gradient)

@@ -9,6 +9,9 @@
 
 namespace TANDEM_NS {
 
+class GradientTape;
+class Tracer;
+
 /// Which results have an incoming gradient and which inputs need one.
 struct RequestedGradients {
   std::vector<bool> upstream, wanted;
@@ -43,7 +46,12 @@ class TANDEM_API Derivative final : public Opaque {
 
  private:
   struct Joint;
+  struct Symbols;
   TANDEM_LAZY Joint trace(const RequestedGradients& demand) const;
+  TANDEM_LAZY void replay_forward(Symbols& s) const;
+  TANDEM_LAZY std::vector<Gradient> gradients_of(const Symbols& s, const RequestedGradients& demand,
+                                                 GradientTape& tape) const;
+  TANDEM_LAZY static void finish(Tracer& tracer, const Symbols& s, std::vector<Tensor> gradients, Joint& j);
   TANDEM_LAZY Ref<Graph> cut(const Joint& joint) const;
   TANDEM_LAZY void find_saved();
   TANDEM_LAZY int argument_of_read(std::size_t input) const;

@@ -25,6 +25,13 @@ struct Derivative::Joint {
   std::vector<char> set, sparse;  // by input: whether a gradient reaches it, and of which kind
 };
 
+// What a joint trace computes with; values that it does not have are not set.
+struct Derivative::Symbols {
+  std::vector<Tensor> in;        // by input
+  std::vector<Tensor> upstream;  // by result: its incoming gradient
+  std::vector<Tensor> values;    // by value of the forward graph
+};
+
 namespace detail {
 
 // A copy whose control flow also returns what its gradients need. Ops with additional outputs get new values, since
@@ -108,64 +115,83 @@ TANDEM_LAZY_INLINE void Derivative::pass_on(const RequestedGradients& demand, st
     if (sums[i].is_set()) by_input[i] = std::move(sums[i].value());
 }
 
-TANDEM_LAZY_INLINE Derivative::Joint Derivative::trace(const RequestedGradients& demand) const {
-  const detail::ShapeChecks lenient(false);
-  Joint j;
+// The values of the forward ops, computed again in the present trace from its inputs.
+TANDEM_LAZY_INLINE void Derivative::replay_forward(Symbols& s) const {
   const Graph& forward = *forward_;
-  Tracer tracer("gradient of " + forward.name);
-  std::vector<Tensor> in, upstream, values;
-  for (std::size_t i = 0; i < inputs(); ++i) in.push_back(tracer.argument(forward.spec(input_value(i))));
-  std::vector<Tensor> targets;
-  for (std::size_t i = 0; i < demand.upstream.size(); ++i)
-    upstream.push_back(demand.upstream[i] ? tracer.argument(forward.spec(results_[i])) : Tensor());
-  GradientTape tape({.watch_accessed_variables = false});
-  LeanVector<Source> sources;
-  for (std::size_t i = 0; i < in.size(); ++i)
-    if (is_asked_for(demand, i)) tape.watch(in[i]), sources.push_back(in[i]);
   std::size_t next_read = forward.arguments.size();
-  const auto reads = [&](const Node& n) {
+  const auto is_input = [&](const Node& n) {
     return std::binary_search(reads_.begin(), reads_.end(), static_cast<int>(&n - forward.nodes.data()));
   };
   InlinedVector<const Tensor*, 8> arguments;
-  for (std::size_t i = 0; i < forward.arguments.size(); ++i) arguments.push(&in[i]);
+  for (std::size_t i = 0; i < forward.arguments.size(); ++i) arguments.push(&s.in[i]);
   detail::replay_ops(
       forward, {arguments.begin(), arguments.size()},
-      [&](const Node& n) { return reads(n) ? in[next_read++] : Tensor(); }, [](const Node&, const Tensor&) {}, &values);
+      [&](const Node& n) { return is_input(n) ? s.in[next_read++] : Tensor(); }, [](const Node&, const Tensor&) {},
+      &s.values);
   for (const Node& n : forward.nodes)  // a constant without data is not a value of the trace
     if (const Tensor* t = constant_of(n); t && t->is_symbolic())
-      values[static_cast<std::size_t>(n.first_out)] = Tensor();
-  j.forward_nodes = tracer.graph().nodes.size();
-  std::vector<Tensor> output_gradients;
-  for (std::size_t i = 0; i < demand.upstream.size(); ++i)
-    if (demand.upstream[i])
-      targets.push_back(values[static_cast<std::size_t>(results_[i])]), output_gradients.push_back(upstream[i]);
+      s.values[static_cast<std::size_t>(n.first_out)] = Tensor();
+}
+// By input; not set where none is wanted, or none arrives.
+TANDEM_LAZY_INLINE std::vector<Gradient> Derivative::gradients_of(const Symbols& s, const RequestedGradients& demand,
+                                                                  GradientTape& tape) const {
+  std::vector<Tensor> targets, output_gradients;
+  for (std::size_t i = 0; i < s.upstream.size(); ++i)
+    if (s.upstream[i].is_set())
+      targets.push_back(s.values[static_cast<std::size_t>(results_[i])]), output_gradients.push_back(s.upstream[i]);
+  LeanVector<Source> sources;
+  for (std::size_t i = 0; i < s.in.size(); ++i)
+    if (is_asked_for(demand, i)) sources.push_back(s.in[i]);
   std::vector<Gradient> g = tape.gradients(targets, sources, {.output_gradients = output_gradients}),
-                        by_input(in.size());
-  for (std::size_t i = 0, k = 0; i < in.size(); ++i)
+                        by_input(s.in.size());
+  for (std::size_t i = 0, k = 0; i < s.in.size(); ++i)
     if (is_asked_for(demand, i)) by_input[i] = std::move(g[k++]);
   pass_on(demand, by_input);
-  std::vector<Tensor> outputs;
-  j.set.resize(in.size()), j.sparse.resize(in.size());
-  for (std::size_t i = 0; i < in.size(); ++i) {
+  return by_input;
+}
+// Ends the trace. The symbols are resolved before, in one list after the gradients.
+TANDEM_LAZY_INLINE void Derivative::finish(Tracer& tracer, const Symbols& s, std::vector<Tensor> gradients, Joint& j) {
+  const std::size_t count = gradients.size();
+  for (const std::vector<Tensor>* list : {&s.in, &s.upstream, &s.values})
+    for (const Tensor& t : *list)
+      if (t.is_set()) gradients.push_back(t);
+  j.graph = tracer.finish(gradients);
+  std::size_t at = count;
+  const auto places = [&](const std::vector<Tensor>& list) {
+    std::vector<int> values;
+    for (const Tensor& t : list) values.push_back(t.is_set() ? j.graph->outputs[at++] : -1);
+    return values;
+  };
+  j.inputs = places(s.in);
+  j.upstream = places(s.upstream);
+  j.value_of = places(s.values);
+  j.graph->outputs.resize(count);
+}
+
+TANDEM_LAZY_INLINE Derivative::Joint Derivative::trace(const RequestedGradients& demand) const {
+  const detail::ShapeChecks lenient(false);
+  Joint j;
+  Tracer tracer("gradient of " + forward_->name);
+  Symbols s;
+  for (std::size_t i = 0; i < inputs(); ++i) s.in.push_back(tracer.argument(forward_->spec(input_value(i))));
+  for (std::size_t i = 0; i < demand.upstream.size(); ++i)
+    s.upstream.push_back(demand.upstream[i] ? tracer.argument(forward_->spec(results_[i])) : Tensor());
+  GradientTape tape({.watch_accessed_variables = false});
+  for (std::size_t i = 0; i < s.in.size(); ++i)
+    if (is_asked_for(demand, i)) tape.watch(s.in[i]);
+  replay_forward(s);
+  j.forward_nodes = tracer.graph().nodes.size();
+  const std::vector<Gradient> by_input = gradients_of(s, demand, tape);
+  std::vector<Tensor> gradients;
+  j.set.resize(by_input.size()), j.sparse.resize(by_input.size());
+  for (std::size_t i = 0; i < by_input.size(); ++i) {
     if (!demand.wanted[i]) continue;
     const Gradient& x = by_input[i];
     j.set[i] = x.is_set(), j.sparse[i] = x.is_sparse();
-    if (x.is_sparse()) outputs.push_back(x.values()), outputs.push_back(x.slices().indices);
-    else if (x.is_set()) outputs.push_back(x.dense());
+    if (x.is_sparse()) gradients.push_back(x.values()), gradients.push_back(x.slices().indices);
+    else if (x.is_set()) gradients.push_back(x.dense());
   }
-  // Everything is resolved before the trace ends, in one list after the outputs.
-  const std::size_t count = outputs.size();
-  for (const Tensor& t : in) outputs.push_back(t);
-  for (const Tensor& t : upstream)
-    if (t.is_set()) outputs.push_back(t);
-  for (const Tensor& t : values)
-    if (t.is_set()) outputs.push_back(t);
-  j.graph = tracer.finish(outputs);
-  std::size_t at = count;
-  for (std::size_t i = 0; i < in.size(); ++i) j.inputs.push_back(j.graph->outputs[at++]);
-  for (const Tensor& t : upstream) j.upstream.push_back(t.is_set() ? j.graph->outputs[at++] : -1);
-  for (const Tensor& t : values) j.value_of.push_back(t.is_set() ? j.graph->outputs[at++] : -1);
-  j.graph->outputs.resize(count);
+  finish(tracer, s, std::move(gradients), j);
   return j;
 }
 

@@ -93,12 +93,12 @@ class TANDEM_API TensorBox final : public Opaque {
 
 struct ConstantAttrs {
   Ref<TensorBox> value;  // symbolic where only the shape is known and needed
-  static constexpr auto fields = field_list(field("value", &ConstantAttrs::value));
+  TANDEM_ATTRS(ConstantAttrs, value);
 };
 /// The index of an argument, or of a Variable in Graph::variables.
 struct IndexAttrs {
   i64 index;
-  static constexpr auto fields = field_list(field("index", &IndexAttrs::index));
+  TANDEM_ATTRS(IndexAttrs, index);
 };
 
 /// A read in a body of control flow may have an input that represents the Variable: the read's gradient flows there.

@@ -201,15 +201,12 @@ struct AssertAttrs {
   std::string check, claim, message;  // "assert_less", "a < b"
   i64 summarize;
   bool element_wise;  // the data broadcast to the condition, and the error names the first failing position
-  static constexpr auto fields = field_list(
-      field("check", &AssertAttrs::check), field("claim", &AssertAttrs::claim), field("message", &AssertAttrs::message),
-      field("summarize", &AssertAttrs::summarize), field("element_wise", &AssertAttrs::element_wise));
+  TANDEM_ATTRS(AssertAttrs, check, claim, message, summarize, element_wise);
 };
 /// Inputs: the shapes, one int64 vector each. rules: "N,Q;N,3;".
 struct AssertShapesAttrs {
   std::string rules, message;
-  static constexpr auto fields =
-      field_list(field("rules", &AssertShapesAttrs::rules), field("message", &AssertShapesAttrs::message));
+  TANDEM_ATTRS(AssertShapesAttrs, rules, message);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

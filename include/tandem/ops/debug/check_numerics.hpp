@@ -63,7 +63,7 @@ class CheckNumericsScope {
 namespace rules {
 struct CheckNumericsAttrs {
   std::string message;
-  static constexpr auto fields = field_list(field("message", &CheckNumericsAttrs::message));
+  TANDEM_ATTRS(CheckNumericsAttrs, message);
 };
 }  // namespace rules
 TANDEM_OPS(check_numerics_ops, check_numerics)

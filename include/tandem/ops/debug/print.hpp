@@ -104,9 +104,7 @@ struct PrintAttrs {
   std::string format;
   i64 summarize;
   std::string stream;
-  static constexpr auto fields =
-      field_list(field("format", &PrintAttrs::format), field("summarize", &PrintAttrs::summarize),
-                 field("stream", &PrintAttrs::stream));
+  TANDEM_ATTRS(PrintAttrs, format, summarize, stream);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

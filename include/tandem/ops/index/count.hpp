@@ -62,21 +62,17 @@ struct BincountAttrs {
   i64 minlength, maxlength;  // maxlength: or none
   DType dtype;
   bool rows, once;
-  static constexpr auto fields = field_list(
-      field("minlength", &BincountAttrs::minlength), field("maxlength", &BincountAttrs::maxlength),
-      field("dtype", &BincountAttrs::dtype), field("rows", &BincountAttrs::rows), field("once", &BincountAttrs::once));
+  TANDEM_ATTRS(BincountAttrs, minlength, maxlength, dtype, rows, once);
 };
 struct HistogramAttrs {
   i64 nbins;
   DType dtype;
-  static constexpr auto fields =
-      field_list(field("nbins", &HistogramAttrs::nbins), field("dtype", &HistogramAttrs::dtype));
+  TANDEM_ATTRS(HistogramAttrs, nbins, dtype);
 };
 struct ConfusionAttrs {
   i64 num_classes;  // or none
   DType dtype;
-  static constexpr auto fields =
-      field_list(field("num_classes", &ConfusionAttrs::num_classes), field("dtype", &ConfusionAttrs::dtype));
+  TANDEM_ATTRS(ConfusionAttrs, num_classes, dtype);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

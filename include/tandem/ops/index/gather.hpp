@@ -41,8 +41,7 @@ TANDEM_OPS(gather_ops, gather, gather_grad, slices_to_dense)
 namespace rules {
 struct GatherAttrs {
   i64 axis, batch_dims;
-  static constexpr auto fields =
-      field_list(field("axis", &GatherAttrs::axis), field("batch_dims", &GatherAttrs::batch_dims));
+  TANDEM_ATTRS(GatherAttrs, axis, batch_dims);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -37,15 +37,15 @@ TANDEM_OPS(gather_nd_ops, gather_nd, gather_nd_grad, scatter_nd, take_along_axis
 namespace rules {
 struct GatherNdAttrs {
   i64 batch_dims;
-  static constexpr auto fields = field_list(field("batch_dims", &GatherNdAttrs::batch_dims));
+  TANDEM_ATTRS(GatherNdAttrs, batch_dims);
 };
 struct ScatterNdAttrs {
   Shape shape;
-  static constexpr auto fields = field_list(field("shape", &ScatterNdAttrs::shape));
+  TANDEM_ATTRS(ScatterNdAttrs, shape);
 };
 struct AlongAttrs {
   i64 axis;
-  static constexpr auto fields = field_list(field("axis", &AlongAttrs::axis));
+  TANDEM_ATTRS(AlongAttrs, axis);
 };
 }  // namespace rules
 namespace detail {

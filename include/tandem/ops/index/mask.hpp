@@ -56,7 +56,7 @@ TANDEM_OPS(mask_ops, one_hot, where)
 namespace rules {
 struct OneHotAttrs {
   i64 depth, axis;
-  static constexpr auto fields = field_list(field("depth", &OneHotAttrs::depth), field("axis", &OneHotAttrs::axis));
+  TANDEM_ATTRS(OneHotAttrs, depth, axis);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -31,7 +31,7 @@ TANDEM_OPS(partition_ops, dynamic_partition, dynamic_stitch)
 namespace rules {
 struct PartitionAttrs {
   i64 num_partitions;
-  static constexpr auto fields = field_list(field("num_partitions", &PartitionAttrs::num_partitions));
+  TANDEM_ATTRS(PartitionAttrs, num_partitions);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

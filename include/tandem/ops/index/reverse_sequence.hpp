@@ -28,8 +28,7 @@ TANDEM_OPS(reverse_sequence_ops, reverse_sequence)
 namespace rules {
 struct ReverseSequenceAttrs {
   i64 seq_axis, batch_axis;
-  static constexpr auto fields = field_list(field("seq_axis", &ReverseSequenceAttrs::seq_axis),
-                                            field("batch_axis", &ReverseSequenceAttrs::batch_axis));
+  TANDEM_ATTRS(ReverseSequenceAttrs, seq_axis, batch_axis);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -44,8 +44,7 @@ namespace rules {
 struct SearchSortedAttrs {
   Side side;
   DType out_type;
-  static constexpr auto fields =
-      field_list(field("side", &SearchSortedAttrs::side), field("out_type", &SearchSortedAttrs::out_type));
+  TANDEM_ATTRS(SearchSortedAttrs, side, out_type);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -49,11 +49,11 @@ inline constexpr int enumerators<Direction> = 2;
 namespace rules {
 struct SortAttrs {
   Direction direction;
-  static constexpr auto fields = field_list(field("direction", &SortAttrs::direction));
+  TANDEM_ATTRS(SortAttrs, direction);
 };
 struct TopKAttrs {
   i64 k;
-  static constexpr auto fields = field_list(field("k", &TopKAttrs::k));
+  TANDEM_ATTRS(TopKAttrs, k);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

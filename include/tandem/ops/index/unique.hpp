@@ -45,7 +45,7 @@ TANDEM_OPS(unique_ops, number_distinct, is_member)
 namespace rules {
 struct DistinctAttrs {
   DType out_idx;
-  static constexpr auto fields = field_list(field("out_idx", &DistinctAttrs::out_idx));
+  TANDEM_ATTRS(DistinctAttrs, out_idx);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

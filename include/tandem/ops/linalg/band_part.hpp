@@ -21,8 +21,7 @@ TANDEM_OPS(band_part_ops, band_part)
 namespace rules {
 struct BandPartAttrs {
   i64 num_lower, num_upper;
-  static constexpr auto fields =
-      field_list(field("num_lower", &BandPartAttrs::num_lower), field("num_upper", &BandPartAttrs::num_upper));
+  TANDEM_ATTRS(BandPartAttrs, num_lower, num_upper);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

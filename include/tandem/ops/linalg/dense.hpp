@@ -37,7 +37,7 @@ TANDEM_OPS(dense_ops, dense)
 namespace rules {
 struct DenseAttrs {
   FusedActivation activation;
-  static constexpr auto fields = field_list(field("activation", &DenseAttrs::activation));
+  TANDEM_ATTRS(DenseAttrs, activation);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -53,12 +53,11 @@ TANDEM_OPS(diagonal_ops, diag, diag_part, set_diag)
 namespace rules {
 struct DiagAttrs {
   i64 k, rows, columns;  // none: not given
-  static constexpr auto fields =
-      field_list(field("k", &DiagAttrs::k), field("rows", &DiagAttrs::rows), field("columns", &DiagAttrs::columns));
+  TANDEM_ATTRS(DiagAttrs, k, rows, columns);
 };
 struct DiagPartAttrs {
   i64 k;
-  static constexpr auto fields = field_list(field("k", &DiagPartAttrs::k));
+  TANDEM_ATTRS(DiagPartAttrs, k);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

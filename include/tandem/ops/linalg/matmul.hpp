@@ -40,9 +40,7 @@ namespace rules {
 struct MatmulAttrs {
   bool transpose_a = false, transpose_b = false;
   bool conjugate_a = false, conjugate_b = false;
-  static constexpr auto fields =
-      field_list(field("transpose_a", &MatmulAttrs::transpose_a), field("transpose_b", &MatmulAttrs::transpose_b),
-                 field("conjugate_a", &MatmulAttrs::conjugate_a), field("conjugate_b", &MatmulAttrs::conjugate_b));
+  TANDEM_ATTRS(MatmulAttrs, transpose_a, transpose_b, conjugate_a, conjugate_b);
 };
 }  // namespace rules
 namespace detail {

@@ -39,12 +39,11 @@ TANDEM_DECLARE_OPS(incomplete_ops, TANDEM_INCOMPLETE_OPS)
 namespace rules {
 struct DensityAttrs {
   i64 order_a, order_b;  ///< how much less than a and b the exponents are: 1 for the density, more for its derivatives
-  static constexpr auto fields =
-      field_list(field("order_a", &DensityAttrs::order_a), field("order_b", &DensityAttrs::order_b));
+  TANDEM_ATTRS(DensityAttrs, order_a, order_b);
 };
 struct GammaSampleAttrs {
   bool log;  ///< of the logarithms of the numbers
-  static constexpr auto fields = field_list(field("log", &GammaSampleAttrs::log));
+  TANDEM_ATTRS(GammaSampleAttrs, log);
 };
 }  // namespace rules
 

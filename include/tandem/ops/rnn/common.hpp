@@ -9,7 +9,7 @@ namespace TANDEM_NS {
 
 struct RnnGradAttrs {
   bool input;  // whether x's gradient is requested; the first layer's input rarely has one
-  static constexpr auto fields = field_list(field("input", &RnnGradAttrs::input));
+  TANDEM_ATTRS(RnnGradAttrs, input);
 };
 
 namespace detail {

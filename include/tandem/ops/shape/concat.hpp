@@ -79,13 +79,12 @@ TANDEM_OPS(concat_ops, concat, split_like, stack, split, split_leading, unstack)
 namespace rules {
 struct JoinAttrs {
   i64 axis;
-  static constexpr auto fields = field_list(field("axis", &JoinAttrs::axis));
+  TANDEM_ATTRS(JoinAttrs, axis);
 };
 struct SplitAttrs {
   i64 axis, count;  // count parts, equal ones if sizes is empty
   IntList sizes;
-  static constexpr auto fields = field_list(field("axis", &SplitAttrs::axis), field("count", &SplitAttrs::count),
-                                            field("sizes", &SplitAttrs::sizes));
+  TANDEM_ATTRS(SplitAttrs, axis, count, sizes);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

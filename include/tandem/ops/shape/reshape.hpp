@@ -55,19 +55,19 @@ TANDEM_OPS(reshape_ops, reshape, reshape_dynamic, expand_dims, squeeze, collapse
 namespace rules {
 struct ReshapeAttrs {
   Shape dims;
-  static constexpr auto fields = field_list(field("dims", &ReshapeAttrs::dims));
+  TANDEM_ATTRS(ReshapeAttrs, dims);
 };
 struct AxisAttrs {
   i64 axis;
-  static constexpr auto fields = field_list(field("axis", &AxisAttrs::axis));
+  TANDEM_ATTRS(AxisAttrs, axis);
 };
 struct AxesAttrs {
   Axes axis;
-  static constexpr auto fields = field_list(field("axis", &AxesAttrs::axis));
+  TANDEM_ATTRS(AxesAttrs, axis);
 };
 struct CollapseAttrs {
   Shape counts;  // the number of axes in each group
-  static constexpr auto fields = field_list(field("counts", &CollapseAttrs::counts));
+  TANDEM_ATTRS(CollapseAttrs, counts);
 };
 }  // namespace rules
 

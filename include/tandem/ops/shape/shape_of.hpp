@@ -60,16 +60,15 @@ TANDEM_OPS(shape_of_ops, shape, rank, size, ensure_shape, same_dims, broadcast_d
 namespace rules {
 struct ShapeAttrs {
   DType out_type;
-  static constexpr auto fields = field_list(field("out_type", &ShapeAttrs::out_type));
+  TANDEM_ATTRS(ShapeAttrs, out_type);
 };
 struct EnsureShapeAttrs {
   Shape shape;
-  static constexpr auto fields = field_list(field("shape", &EnsureShapeAttrs::shape));
+  TANDEM_ATTRS(EnsureShapeAttrs, shape);
 };
 struct SameDimsAttrs {
   Shape axes, others;  // of the first and the second input, in pairs
-  static constexpr auto fields =
-      field_list(field("axes", &SameDimsAttrs::axes), field("others", &SameDimsAttrs::others));
+  TANDEM_ATTRS(SameDimsAttrs, axes, others);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

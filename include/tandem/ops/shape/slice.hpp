@@ -98,23 +98,20 @@ Tensor set_rows_into_zeros(const Tensor& rows, i64 first, const Tensor& like);
 namespace rules {
 struct IndexAttrs {
   i64 index;
-  static constexpr auto fields = field_list(field("index", &IndexAttrs::index));
+  TANDEM_ATTRS(IndexAttrs, index);
 };
 struct LeadingSliceAttrs {
   i64 begin, size;  // size -1: to the end
-  static constexpr auto fields =
-      field_list(field("begin", &LeadingSliceAttrs::begin), field("size", &LeadingSliceAttrs::size));
+  TANDEM_ATTRS(LeadingSliceAttrs, begin, size);
 };
 struct SliceAttrs {
   Shape begin, size;
-  static constexpr auto fields = field_list(field("begin", &SliceAttrs::begin), field("size", &SliceAttrs::size));
+  TANDEM_ATTRS(SliceAttrs, begin, size);
 };
 struct StridedSliceAttrs {
   Shape begin, end, step;  // `none`: the end of the axis
   i64 exact = 0;           // bit i: begin[i] is an index, which must be in range; the axis is kept with size 1
-  static constexpr auto fields =
-      field_list(field("begin", &StridedSliceAttrs::begin), field("end", &StridedSliceAttrs::end),
-                 field("step", &StridedSliceAttrs::step), field("exact", &StridedSliceAttrs::exact));
+  TANDEM_ATTRS(StridedSliceAttrs, begin, end, step, exact);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

@@ -60,15 +60,15 @@ TANDEM_OPS(tile_ops, broadcast_to, broadcast_dynamic, tile, tile_grad, pad)
 namespace rules {
 struct BroadcastAttrs {
   Shape shape;
-  static constexpr auto fields = field_list(field("shape", &BroadcastAttrs::shape));
+  TANDEM_ATTRS(BroadcastAttrs, shape);
 };
 struct TileAttrs {
   Shape multiples;
-  static constexpr auto fields = field_list(field("multiples", &TileAttrs::multiples));
+  TANDEM_ATTRS(TileAttrs, multiples);
 };
 struct PadAttrs {
   Shape before, after;
-  static constexpr auto fields = field_list(field("before", &PadAttrs::before), field("after", &PadAttrs::after));
+  TANDEM_ATTRS(PadAttrs, before, after);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

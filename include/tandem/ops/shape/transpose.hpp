@@ -48,16 +48,15 @@ namespace rules {
 struct TransposeAttrs {
   Axes perm;
   bool conjugate;
-  static constexpr auto fields =
-      field_list(field("perm", &TransposeAttrs::perm), field("conjugate", &TransposeAttrs::conjugate));
+  TANDEM_ATTRS(TransposeAttrs, perm, conjugate);
 };
 struct ReverseAttrs {
   Axes axes;
-  static constexpr auto fields = field_list(field("axes", &ReverseAttrs::axes));
+  TANDEM_ATTRS(ReverseAttrs, axes);
 };
 struct RollAttrs {
   i64 shift, axis;
-  static constexpr auto fields = field_list(field("shift", &RollAttrs::shift), field("axis", &RollAttrs::axis));
+  TANDEM_ATTRS(RollAttrs, shift, axis);
 };
 }  // namespace rules
 }  // namespace TANDEM_NS

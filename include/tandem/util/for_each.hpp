@@ -1,0 +1,17 @@
+// Lists in macros.
+#pragma once
+
+// TANDEM_FOR_EACH(m, a, b, ...): m(a) m(b) ..., for up to 64 arguments.
+#define TANDEM_NOTHING ()
+#define TANDEM_EXPAND(...) TANDEM_EXPAND_16(TANDEM_EXPAND_16(TANDEM_EXPAND_16(TANDEM_EXPAND_16(__VA_ARGS__))))
+#define TANDEM_EXPAND_16(...) TANDEM_EXPAND_4(TANDEM_EXPAND_4(TANDEM_EXPAND_4(TANDEM_EXPAND_4(__VA_ARGS__))))
+#define TANDEM_EXPAND_4(...) __VA_ARGS__
+#define TANDEM_FOR_EACH(m, ...) __VA_OPT__(TANDEM_EXPAND(TANDEM_FOR_EACH_STEP(m, __VA_ARGS__)))
+#define TANDEM_FOR_EACH_STEP(m, a, ...) m(a) __VA_OPT__(TANDEM_FOR_EACH_AGAIN TANDEM_NOTHING(m, __VA_ARGS__))
+#define TANDEM_FOR_EACH_AGAIN() TANDEM_FOR_EACH_STEP
+
+// TANDEM_FOR_EACH_FIELD(m, S, a, b, ...): m(S, a), m(S, b), ..., for up to 64 names, with commas between them.
+#define TANDEM_FOR_EACH_FIELD(m, S, ...) __VA_OPT__(TANDEM_EXPAND(TANDEM_FOR_EACH_FIELD_STEP(m, S, __VA_ARGS__)))
+#define TANDEM_FOR_EACH_FIELD_STEP(m, S, a, ...) \
+  m(S, a) __VA_OPT__(, TANDEM_FOR_EACH_FIELD_AGAIN TANDEM_NOTHING(m, S, __VA_ARGS__))
+#define TANDEM_FOR_EACH_FIELD_AGAIN() TANDEM_FOR_EACH_FIELD_STEP
