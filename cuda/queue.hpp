@@ -26,12 +26,17 @@ struct Queue {
   int device;
   cudaStream_t stream;
   Fault* fault;
+  cudaEvent_t event;    // recorded where another device's queue waits for this one
+  bool reads_pageable;  // the device reads the host's pageable memory itself, which may be later than the call
 };
 
 inline const Queue& queue_of(const KernelCall& c) { return *static_cast<const Queue*>(c.stream.queue); }
 
-/// Raises CudaError in the op's name: "what: the runtime's text".
+/// Raises CudaError in the op's name: "what: the runtime's text". An error of a kernel that ran before is raised with
+/// the names of the ops that may have caused it.
 void check(cudaError_t status, const char* op, const char* what);
+/// Copies host memory, which may be changed or released once the call has returned, to the device.
+void copy_from_host(const Queue& q, void* to, const void* from, std::size_t bytes, const char* op);
 
 /// Device memory with the lifetime of a scope. Stream-ordered: work launched in the scope may still use it.
 class Scratch {

@@ -1,6 +1,7 @@
 // The GPU's Backend table for the core: memory, copies, launches.
 #include "tandem/core/backend.hpp"
 
+#include <mutex>
 #include <string>
 
 #include "cuda/driver/device.hpp"
@@ -17,31 +18,37 @@ namespace {
 int count() { return devices().count; }
 const char* why_off() { return devices().why_off.c_str(); }
 
-// Makes the second stream wait for the work submitted so far to the first.
-void order(cudaStream_t first, cudaStream_t second) {
-  cudaEvent_t event;
-  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "copy", "event");
-  cudaError_t status = cudaEventRecord(event, first);
-  if (status == cudaSuccess) status = cudaStreamWaitEvent(second, event, 0);
-  (void)cudaEventDestroy(event);
-  check(status, "copy", "event");
+// Makes the second queue wait for the work submitted so far to the first. Of a thread that records the same event
+// meanwhile, it waits for that work, too. An event is recorded while its device is current.
+void order(const Queue& first, const Queue& second) {
+  use_device(first.device);
+  check(cudaEventRecord(first.event, first.stream), "copy", "event");
+  use_device(second.device);
+  check(cudaStreamWaitEvent(second.stream, first.event, 0), "copy", "event");
+}
+// Lets a device read and write another's memory, once, if it can; copies are staged through the host otherwise.
+void allow_access(int device, int other) {
+  static std::once_flag* const once = new std::once_flag[max_devices * max_devices];
+  std::call_once(once[device * max_devices + other], [=] {
+    int can = 0;
+    check(cudaDeviceCanAccessPeer(&can, device, other), "copy", "access between devices");
+    if (!can) return;
+    use_device(device);
+    const cudaError_t status = cudaDeviceEnablePeerAccess(other, 0);
+    if (status != cudaErrorPeerAccessAlreadyEnabled) return check(status, "copy", "access between devices");
+    (void)cudaGetLastError();
+  });
 }
 void copy_between(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
   const Queue& q = queue(to_device);
   if (to_device == from_device)
     return check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, q.stream), "copy", "on the device");
   const Queue& source = queue(from_device);
-  order(source.stream, q.stream);
-  use_device(to_device);
+  allow_access(to_device, from_device);
+  allow_access(from_device, to_device);
+  order(source, q);
   check(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, q.stream), "copy", "between devices");
-  order(q.stream, source.stream);  // `from` may be released and its memory reused from now on
-}
-// Pageable memory has been staged when the call returns; pinned memory would be read later.
-bool is_pinned(const void* p) {
-  cudaPointerAttributes a{};
-  const bool known = cudaPointerGetAttributes(&a, p) == cudaSuccess;
-  if (!known) (void)cudaGetLastError();
-  return known && a.type == cudaMemoryTypeHost;
+  order(q, source);  // `from` may be released and its memory reused from now on
 }
 void copy(void* to, Device to_device, const void* from, Device from_device, std::size_t bytes) {
   if (to_device.kind == Device::gpu && from_device.kind == Device::gpu)
@@ -54,11 +61,7 @@ void copy(void* to, Device to_device, const void* from, Device from_device, std:
   }
   if (from_device.kind != Device::cpu)
     errors::raise<errors::UnimplementedError>("copy", to_string(from_device) + " to " + to_string(to_device));
-  const Queue& q = queue(to_device.index);
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, q.stream), "copy", "to the device");
-  if (!is_pinned(from)) return;
-  ++hidden_waits();
-  wait(to_device.index);
+  copy_from_host(queue(to_device.index), to, from, bytes, "copy");
 }
 
 void launch_op(const OpDef& op, const KernelCall& call, Stream stream) {
@@ -67,11 +70,29 @@ void launch_op(const OpDef& op, const KernelCall& call, Stream stream) {
         op.name, "no kernel on " + to_string(stream.device) + " (move the operands by .cpu())");
   KernelCall c = call;
   c.stream = {stream.device, stream.queue ? stream.queue : const_cast<Queue*>(&queue(stream.device.index))};
+  launching(stream.device.index, op.name);
   op.cuda(c);
   check(cudaGetLastError(), op.name, "launch");
+  launched(stream.device.index, op.name);
+}
+
+// Whether the host's memory is read before a copy of it returns: pageable memory, which is staged, unless the device
+// reads it itself. Pinned and managed memory is read later.
+bool is_staged(const Queue& q, const void* p) {
+  cudaPointerAttributes a{};
+  if (cudaPointerGetAttributes(&a, p) == cudaSuccess && a.type != cudaMemoryTypeUnregistered) return false;
+  (void)cudaGetLastError();
+  return !q.reads_pageable;
 }
 
 }  // namespace
+
+void copy_from_host(const Queue& q, void* to, const void* from, std::size_t bytes, const char* op) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, q.stream), op, "copy to the device");
+  if (is_staged(q, from)) return;
+  ++hidden_waits();
+  wait(q.device);
+}
 
 const Backend backend{.count = &count,
                       .why_off = &why_off,

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 
@@ -30,12 +31,14 @@ std::string runtime_trouble(cudaError_t status) {
     s += " (the driver supports CUDA " + version(has) + ", the library was built with " + version(CUDART_VERSION) + ")";
   return s;
 }
-// A library built for other architectures fails at its first kernel, so this is checked in advance.
-std::string architecture_trouble() {
+// Of the current device. A library built for other architectures fails at its first kernel, so this is checked in
+// advance: of device 0 at once, of the others when they are first used, because a check occupies memory of the device.
+std::string architecture_trouble(int device) {
   if (const cudaError_t status = probe(); status != cudaSuccess) {
+    (void)cudaGetLastError();
     int major = 0, minor = 0;
-    (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
-    (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);
+    (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
     return "its kernels were not built for compute capability " + std::to_string(major) + "." + std::to_string(minor) +
            ": " + cudaGetErrorString(status) + " (see CMAKE_CUDA_ARCHITECTURES)";
   }
@@ -52,7 +55,7 @@ Devices look() {
     return d;
   }
   d.count = std::min(d.count, max_devices);
-  d.why_off = architecture_trouble();
+  d.why_off = architecture_trouble(0);
   if (!d.why_off.empty()) d.count = 0;
   return d;
 }
@@ -62,12 +65,75 @@ std::atomic<bool> in_child{false};
 
 Queue make_queue(int device) {
   [[maybe_unused]] static const int once = pthread_atfork(nullptr, nullptr, [] { in_child = true; });
-  Queue q{device, nullptr, nullptr};
+  if (const std::string trouble = device ? architecture_trouble(device) : std::string(); !trouble.empty())
+    errors::raise<errors::UnavailableError>("device",
+                                            "GPU:" + std::to_string(device) + " cannot be used: " + trouble +
+                                                "; config::set_visible_devices or CUDA_VISIBLE_DEVICES leave it out");
+  Queue q{device, nullptr, nullptr, nullptr, false};
   void* page = nullptr;
+  int pageable = 0;
+  check(cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, device), "device", "attributes");
+  q.reads_pageable = pageable != 0;
+  check(cudaEventCreateWithFlags(&q.event, cudaEventDisableTiming), "device", "event");
   check(cudaStreamCreateWithFlags(&q.stream, cudaStreamNonBlocking), "device", "stream");
   check(cudaHostAlloc(&page, sizeof(Fault), cudaHostAllocMapped), "device", "page for errors");
   q.fault = ::new (page) Fault{};
   return q;
+}
+
+// The ops launched on a device, of which the last ones are kept by name. Those up to `ended` have run.
+struct Launches {
+  static constexpr u64 kept = 8;
+  std::atomic<u64> count{0}, ended{0};
+  std::atomic<const char*> names[kept] = {};
+
+  void add(const char* op) { names[count.fetch_add(1) % kept].store(op, std::memory_order_relaxed); }
+  /// "matmul, relu", "... matmul, relu": what may be running, the last 8 of it.
+  std::string running() const {
+    const u64 end = count.load(), begin = std::max(ended.load(), end > kept ? end - kept : 0);
+    std::string s = begin > ended.load() ? "..." : "";
+    for (u64 i = begin; i < end; ++i)
+      if (const char* op = names[i % kept].load(std::memory_order_relaxed))
+        s += (s.empty() ? "" : s == "..." ? " " : ", ") + std::string(op);
+    return s;
+  }
+};
+Launches& launches_of(int device) {
+  static Launches* const all = new Launches[max_devices];
+  return all[device];
+}
+std::atomic<bool>& blocking() {
+  static std::atomic<bool> value{[] {
+    const char* const wish = std::getenv("TANDEM_CUDA_LAUNCH_BLOCKING");
+    return wish && std::string(wish) == "1";
+  }()};
+  return value;
+}
+// Whether a kernel that ran before has failed: what no launch or copy fails by itself with.
+bool is_asynchronous(cudaError_t status) {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorHardwareStackError:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable: return true;
+    default: return false;
+  }
+}
+[[noreturn]] void raise_asynchronous(cudaError_t status) {
+  std::string ops;
+  for (int d = 0; d < devices().count; ++d)
+    if (const std::string s = launches_of(d).running(); !s.empty())
+      ops += (ops.empty() ? "GPU:" : "; GPU:") + std::to_string(d) + ": " + s;
+  errors::raise<errors::CudaError>(
+      "device", std::string("an op launched before failed: ") + cudaGetErrorString(status) + " (launched since the " +
+                    "last wait: " + (ops.empty() ? "none" : ops) +
+                    "; TANDEM_CUDA_LAUNCH_BLOCKING=1 or cuda::set_launch_blocking(true) finds out which)");
 }
 
 // Takes the fault that kernels have reported, so that one bad index does not affect later calls. Threads share the
@@ -124,9 +190,26 @@ const Queue& queue(int device) {
 
 void wait(int device) {
   const Queue& q = queue(device);
-  check(cudaStreamSynchronize(q.stream), "device", "an op launched before failed");
+  Launches& ops = launches_of(device);
+  const u64 before = ops.count.load();
+  check(cudaStreamSynchronize(q.stream), "device", "wait");
+  for (u64 ended = ops.ended.load(); ended < before && !ops.ended.compare_exchange_weak(ended, before);) continue;
   raise_fault(q);
 }
+
+void launching(int device, const char* op) { launches_of(device).add(op); }
+void launched(int device, const char* op) {
+  if (!blocking().load(std::memory_order_relaxed)) return;
+  const Queue& q = queue(device);
+  if (const cudaError_t status = cudaStreamSynchronize(q.stream); status != cudaSuccess) {
+    (void)cudaGetLastError();
+    errors::raise<errors::CudaError>(
+        op, std::string("failed on GPU:") + std::to_string(device) + ": " + cudaGetErrorString(status));
+  }
+  wait(device);
+}
+void set_blocking(bool value) { blocking() = value; }
+bool is_blocking() { return blocking(); }
 
 std::atomic<std::uint64_t>& hidden_waits() {
   static std::atomic<std::uint64_t> n{0};
@@ -144,6 +227,7 @@ void check_device(const char* function, int device) {
 void check(cudaError_t status, const char* op, const char* what) {
   if (status == cudaSuccess) return;
   (void)cudaGetLastError();  // else the next launch would report it again
+  if (is_asynchronous(status)) raise_asynchronous(status);
   errors::raise<errors::CudaError>(op, std::string(what) + ": " + cudaGetErrorString(status));
 }
 

@@ -27,6 +27,12 @@ void wait(int device);
 /// The number of implicit waits: copies to the host and between devices.
 std::atomic<std::uint64_t>& hidden_waits();
 
+/// Notes that an op is launched, for the error that a later call finds. With set_blocking, `launched` waits for it.
+void launching(int device, const char* op);
+void launched(int device, const char* op);
+void set_blocking(bool blocking);
+bool is_blocking();
+
 /// Raises UnavailableError in the function's name unless the device exists.
 void check_device(const char* function, int device);
 

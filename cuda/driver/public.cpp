@@ -34,6 +34,8 @@ std::int64_t trim(int device) {
   return trim_memory(device);
 }
 
+void set_launch_blocking(bool value) { set_blocking(value); }
+bool launch_blocking() { return is_blocking(); }
 void allow_tf32(bool allowed) { set_tf32(allowed); }
 bool tf32_allowed() { return tf32(); }
 

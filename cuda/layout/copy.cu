@@ -110,7 +110,7 @@ void conjugate(const KernelCall& c, const Operand& x) {
 
 cudaError_t probe() {
 #ifdef TANDEM_CUDA_EMULATED
-  return cudaSuccess;
+  return emulator::supports_device() ? cudaSuccess : cudaErrorNoKernelImageForDevice;
 #else
   cudaFuncAttributes a;
   const cudaError_t status = cudaFuncGetAttributes(&a, probe_kernel);

@@ -42,11 +42,7 @@ void sample(const KernelCall& c, i64 (*draw)(const CandidateAttrs&, const i64*, 
   std::vector<i64> classes(static_cast<std::size_t>(a.num_sampled));
   std::vector<i64> slots(a.unique ? cpu::candidate_slots(a.num_sampled) : 0);
   const Sample s{a.range_max, draw(a, c.in[1].as<const i64>(), slots.data(), classes.data()), a.unique};
-  // Pageable memory has been read when the call returns.
-  if (sampled.size())
-    check(cudaMemcpyAsync(sampled.data, classes.data(), sampled.spec->bytes(), cudaMemcpyHostToDevice,
-                          queue_of(c).stream),
-          c.op, "copy");
+  if (sampled.size()) copy_from_host(queue_of(c), sampled.data, classes.data(), sampled.spec->bytes(), c.op);
   expect<P>(c, c.in[0], c.out[1], s);
   expect<P>(c, sampled, c.out[2], s);
 }

@@ -10,7 +10,7 @@ namespace detail {
 [[noreturn]] TANDEM_INLINE void raise_off(const char* function) {
   errors::raise<errors::UnavailableError>(function, "no CUDA device: " + why_unavailable());
 }
-inline bool tf32_wish = false;
+inline bool tf32_wish = false, blocking_wish = false;
 }  // namespace detail
 
 TANDEM_INLINE bool available() { return false; }
@@ -28,6 +28,8 @@ TANDEM_INLINE memory::Info memory_info(int) { detail::raise_off("cuda::memory_in
 TANDEM_INLINE void set_memory_limit(std::int64_t, int) { detail::raise_off("cuda::set_memory_limit"); }
 TANDEM_INLINE void reset_peak(int) { detail::raise_off("cuda::reset_peak"); }
 TANDEM_INLINE std::int64_t trim(int) { detail::raise_off("cuda::trim"); }
+TANDEM_INLINE void set_launch_blocking(bool blocking) { detail::blocking_wish = blocking; }
+TANDEM_INLINE bool launch_blocking() { return detail::blocking_wish; }
 TANDEM_INLINE void allow_tf32(bool allowed) { detail::tf32_wish = allowed; }
 TANDEM_INLINE bool tf32_allowed() { return detail::tf32_wish; }
 

@@ -21,6 +21,13 @@ TEST_CASE("gpu: without a device, what needs one says why") {
   CHECK(cuda::hidden_synchronizations() == 0);
 }
 
+TEST_CASE("gpu: launches do not wait unless asked to") {
+  CHECK(!cuda::launch_blocking());
+  cuda::set_launch_blocking(true);
+  CHECK(cuda::launch_blocking());
+  cuda::set_launch_blocking(false);
+}
+
 TEST_CASE("gpu: float32 products keep their digits unless asked otherwise") {
   CHECK(!cuda::tf32_allowed());
   cuda::allow_tf32(true);

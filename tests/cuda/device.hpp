@@ -12,9 +12,13 @@
 #define TANDEM_NEEDS_GPU \
   if (!tandem::cuda::available()) TANDEM_SKIP("no CUDA device: " + tandem::cuda::why_unavailable())
 
-namespace emulator {
-[[gnu::weak]] void barrier();  // the emulator's, where it is linked
-}
+namespace emulator {  // where it is linked
+[[gnu::weak]] void barrier();
+[[gnu::weak]] void fail();                      // a kernel has failed: the next wait finds it
+[[gnu::weak]] void set_managed(const void* p);  // what is managed memory
+[[gnu::weak]] int enabled_peer_accesses();      // how often a device was given access to another
+[[gnu::weak]] std::size_t taken_bytes();        // memory of the device that is in use
+}  // namespace emulator
 
 namespace gpu_test {
 

@@ -24,6 +24,8 @@ struct Kernel {
 void run_kernel(unsigned blocks, unsigned threads, Kernel kernel);
 /// Waits for the other threads of the block.
 void barrier();
+/// Whether kernels can run on the current device.
+bool supports_device();
 
 template <class F>
 void run(unsigned blocks, unsigned threads, const F& f) {
@@ -55,6 +57,18 @@ T __shfl_xor_sync(unsigned, T x, int distance) {
   const T r = values[threadIdx.x ^ static_cast<unsigned>(distance)];
   emulator::barrier();
   return r;
+}
+template <class T>
+T atomicAdd(T* at, T x) {
+  const T old = *at;
+  *at = old + x;
+  return old;
+}
+template <class T>
+T atomicMax(T* at, T x) {
+  const T old = *at;
+  if (x > old) *at = x;
+  return old;
 }
 inline int atomicCAS(int* at, int expected, int wanted) {
   const int old = *at;

@@ -13,6 +13,11 @@ namespace emulator {
 namespace {
 
 constexpr std::size_t region_bytes = std::size_t(1) << 30;
+constexpr int device_number = 3;  // one region serves all; the kernels were not built for the last one
+int current_device = 0;
+cudaError_t failure = cudaSuccess;  // of a kernel that ran: what the next wait finds
+const void* managed = nullptr;
+int peer_accesses = 0;
 constexpr unsigned char poison = 0xa5;  // fresh memory: a kernel that relies on zeros is found out
 
 struct Region {
@@ -56,14 +61,28 @@ void* take(std::size_t bytes) {
 }
 void give_back(void* p) { region().taken.erase(static_cast<std::size_t>(static_cast<char*>(p) - region().begin)); }
 
+bool supports_device() { return current_device < device_number - 1; }
+void fail() { failure = cudaErrorIllegalAddress; }
+void set_managed(const void* p) { managed = p; }
+int enabled_peer_accesses() { return peer_accesses; }
+std::size_t taken_bytes() {
+  std::size_t n = 0;
+  for (const auto& [offset, size] : region().taken) n += size;
+  return n;
+}
+
 }  // namespace emulator
 
 extern "C" {
 
-cudaError_t cudaGetDeviceCount(int* n) { return *n = 1, cudaSuccess; }
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
-cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) { return *value = 9, cudaSuccess; }
+cudaError_t cudaGetDeviceCount(int* n) { return *n = emulator::device_number, cudaSuccess; }
+cudaError_t cudaSetDevice(int device) { return emulator::current_device = device, cudaSuccess; }
+cudaError_t cudaGetDevice(int* device) { return *device = emulator::current_device, cudaSuccess; }
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int) {
+  return *value = what == cudaDevAttrPageableMemoryAccess ? 0 : 9, cudaSuccess;
+}
+cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *can = 1, cudaSuccess; }
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return ++emulator::peer_accesses, cudaSuccess; }
 const char* cudaGetErrorString(cudaError_t e) {
   return e == cudaErrorMemoryAllocation ? "out of memory" : "an emulated error";
 }
@@ -75,13 +94,17 @@ cudaError_t cudaMalloc(void** p, std::size_t bytes) {
 cudaError_t cudaFree(void* p) { return emulator::give_back(p), cudaSuccess; }
 cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) { return *p = std::calloc(1, bytes), cudaSuccess; }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned) { return *s = nullptr, cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  const cudaError_t found = emulator::failure;
+  emulator::failure = cudaSuccess;
+  return found;
+}
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned) { return *e = nullptr, cudaSuccess; }
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* a, const void*) {
-  a->type = cudaMemoryTypeUnregistered;
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* a, const void* p) {
+  a->type = p == emulator::managed ? cudaMemoryTypeManaged : cudaMemoryTypeUnregistered;
   return cudaSuccess;
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {

@@ -1,0 +1,82 @@
+// What the library does with the CUDA runtime: errors of kernels that ran before, several devices, memory of both
+// sides. On the emulator, which makes such errors and has three devices, the last of which no kernel was built for.
+#include <string>
+
+#include "tests/cuda/device.hpp"
+
+using namespace tandem;
+using namespace gpu_test;
+
+#define TANDEM_NEEDS_EMULATOR \
+  if (!emulator::barrier) TANDEM_SKIP("needs the emulated device")
+
+TEST_CASE("CUDA driver: an asynchronous failure names the ops that may have caused it") {
+  TANDEM_NEEDS_EMULATOR;
+  const Tensor x = constant({1.f, 2.f, 3.f}).gpu();
+  cuda::synchronize();
+  (void)nn::relu(x), (void)reduce_sum(x);
+  emulator::fail();
+  CHECK_THROWS_WITH(cuda::synchronize(), ContainsSubstring("an op launched before failed: an emulated error") &&
+                                             ContainsSubstring("GPU:0: relu, reduce_sum;") &&
+                                             ContainsSubstring("TANDEM_CUDA_LAUNCH_BLOCKING=1"));
+  CHECK_NOTHROW(cuda::synchronize());
+  for (int i = 0; i < 20; ++i) (void)nn::relu(x);
+  (void)exp(x);
+  emulator::fail();
+  try {
+    (void)x.to_vector<float>();
+    FAIL("it passed");
+  } catch (const errors::CudaError& e) {
+    CHECK_THAT(e.what(), ContainsSubstring("GPU:0: ... relu, relu, relu, relu, relu, relu, relu, exp;"));
+  }
+}
+
+TEST_CASE("CUDA driver: with set_launch_blocking an op's failure is its own") {
+  TANDEM_NEEDS_EMULATOR;
+  const Tensor x = constant({1.f, 2.f, 3.f}).gpu(), table = constant({1.f, 2.f}).gpu(), five = constant({5}).gpu();
+  CHECK(!cuda::launch_blocking());
+  cuda::set_launch_blocking(true);
+  CHECK(cuda::launch_blocking());
+  emulator::fail();
+  try {
+    (void)nn::relu(x);
+    FAIL("it passed");
+  } catch (const errors::CudaError& e) {
+    CHECK(std::string(e.op()) == "relu");
+    CHECK_THAT(e.what(), ContainsSubstring("failed on GPU:0: an emulated error"));
+  }
+  CHECK_THROWS_WITH(gather(table, five), ContainsSubstring("gather: index 5"));  // faults, too, are raised at once
+  cuda::set_launch_blocking(false);
+  CHECK_NOTHROW(gather(table, five));
+  CHECK_THROWS_AS(cuda::synchronize(), errors::InvalidArgumentError);
+}
+
+TEST_CASE("CUDA driver: a device that no kernel was built for says so when it is used") {
+  TANDEM_NEEDS_EMULATOR;
+  REQUIRE(cuda::device_count() == 3);
+  CHECK_THROWS_AS(constant({1.f}).gpu(2), errors::UnavailableError);
+  CHECK_THROWS_WITH(constant({1.f}).gpu(2), ContainsSubstring("GPU:2 cannot be used: its kernels were not built for") &&
+                                                ContainsSubstring("CUDA_VISIBLE_DEVICES"));
+}
+
+TEST_CASE("CUDA driver: devices get access to each other's memory before the first copy") {
+  TANDEM_NEEDS_EMULATOR;
+  const Tensor x = constant({1.f, 2.f, 3.f}).gpu();
+  const Tensor y = x.gpu(1);
+  CHECK(y.device() == Device{Device::gpu, 1});
+  CHECK(y.to_vector<float>() == std::vector<float>{1, 2, 3});
+  CHECK((y + y).gpu(0).to_vector<float>() == std::vector<float>{2, 4, 6});
+  CHECK(emulator::enabled_peer_accesses() == 2);
+}
+
+TEST_CASE("CUDA driver: managed memory, which is read later, is waited for") {
+  TANDEM_NEEDS_EMULATOR;
+  const Tensor x = constant({1.f, 2.f, 3.f});
+  const std::uint64_t before = cuda::hidden_synchronizations();
+  (void)x.gpu();
+  CHECK(cuda::hidden_synchronizations() == before);
+  emulator::set_managed(x.raw());
+  (void)x.gpu();
+  CHECK(cuda::hidden_synchronizations() == before + 1);
+  emulator::set_managed(nullptr);
+}
