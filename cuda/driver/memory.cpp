@@ -1,8 +1,10 @@
-// The device memory cache. InlinedVector blocks are carved from slabs, because the driver allocates 2 MiB at a time.
+// The device memory cache. Small blocks are carved from slabs, because the driver allocates 2 MiB at a time.
 #include "cuda/driver/memory.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "cuda/driver/device.hpp"
 #include "tandem/base/error.hpp"
@@ -28,6 +30,7 @@ struct Pool {
   std::mutex mutex;
   Block* free[classes] = {};
   Block* spare = nullptr;  // list nodes for reuse; the blocks themselves are on the device
+  std::vector<char*> slabs[classes];
   memory::Info info;
 };
 
@@ -37,6 +40,11 @@ Pool& pool_of(int device) {
 }
 int class_for(std::size_t bytes) { return class_of(bytes < smallest ? smallest : bytes); }
 std::int64_t signed_size(int cls) { return static_cast<std::int64_t>(class_size(cls)); }
+// What a request counts as live, and against the limit: without what its block has more than it needs.
+std::int64_t counted(std::size_t bytes) {
+  constexpr std::size_t alignment = 256;
+  return static_cast<std::int64_t>((std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment);
+}
 
 void push(Pool& p, int cls, void* data) {
   Block* b = p.spare;
@@ -57,9 +65,29 @@ void* pop(Pool& p, int cls) {
   return data;
 }
 
-// Blocks of slabs stay: a slab could be released only when all of it is free.
+// Releases the slabs of a class of which every block is free.
+std::int64_t trim_slabs(Pool& p, int cls) {
+  std::vector<char*> blocks;
+  while (void* data = pop(p, cls)) blocks.push_back(static_cast<char*>(data));
+  std::sort(blocks.begin(), blocks.end());
+  const std::size_t size = class_size(cls), each = slab / size;
+  std::int64_t freed = 0;
+  std::erase_if(p.slabs[cls], [&](char* begin) {
+    const auto first = std::lower_bound(blocks.begin(), blocks.end(), begin);
+    const auto end = std::lower_bound(first, blocks.end(), begin + slab);
+    if (static_cast<std::size_t>(end - first) != each) return false;
+    blocks.erase(first, end);
+    (void)cudaFree(begin);
+    freed += static_cast<std::int64_t>(slab);
+    return true;
+  });
+  for (char* data : blocks) push(p, cls, data);
+  return freed;
+}
 std::int64_t trim_locked(Pool& p) {
   std::int64_t freed = 0;
+  for (int cls = 0; cls <= class_of(largest_in_slab); ++cls)
+    if (p.free[cls]) freed += trim_slabs(p, cls);
   for (int cls = class_of(largest_in_slab) + 1; cls < classes; ++cls)
     while (void* data = pop(p, cls)) {
       (void)cudaFree(data);  // waits for the device; a failure here would only repeat an earlier one
@@ -81,6 +109,7 @@ void* fresh(Pool& p, int cls) {
   if (size > largest_in_slab) return from_device(p, size);
   char* const data = static_cast<char*>(from_device(p, slab));
   if (!data) return nullptr;
+  p.slabs[cls].push_back(data);
   for (std::size_t at = size; at + size <= slab; at += size) push(p, cls, data + at);
   return data;
 }
@@ -97,13 +126,13 @@ void* allocate(std::size_t bytes, int device) {
   Pool& p = pool_of(device);
   const int cls = class_for(bytes);
   const std::lock_guard lock(p.mutex);
-  if (p.info.limit && p.info.live + signed_size(cls) > p.info.limit)
+  if (p.info.limit && p.info.live + counted(bytes) > p.info.limit)
     raise_exhausted(p, bytes, device,
                     "would exceed the limit of " + std::to_string(p.info.limit) + "; see cuda::set_memory_limit");
   void* data = pop(p, cls);
   if (!data) data = fresh(p, cls);
   if (!data) raise_exhausted(p, bytes, device, "exceed the device's free memory");
-  p.info.live += signed_size(cls);
+  p.info.live += counted(bytes);
   if (p.info.live > p.info.peak) p.info.peak = p.info.live;
   return data;
 }
@@ -112,7 +141,7 @@ void release(void* data, std::size_t bytes, int device) {
   const int cls = class_for(bytes);
   const std::lock_guard lock(p.mutex);
   push(p, cls, data);
-  p.info.live -= signed_size(cls);
+  p.info.live -= counted(bytes);
 }
 
 memory::Info memory_info_of(int device) {

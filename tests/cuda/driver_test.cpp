@@ -80,3 +80,32 @@ TEST_CASE("CUDA driver: managed memory, which is read later, is waited for") {
   CHECK(cuda::hidden_synchronizations() == before + 1);
   emulator::set_managed(nullptr);
 }
+
+TEST_CASE("CUDA driver: a limit counts what was asked for") {
+  TANDEM_NEEDS_GPU;
+  const std::int64_t live = cuda::memory_info().live;
+  const i64 bytes = 5 * (i64(1) << 20) + 256;  // just above the size of a class
+  cuda::set_memory_limit(live + bytes);
+  {
+    const Tensor t = Tensor::allocate({{bytes}, uint8, gpu});
+    CHECK(cuda::memory_info().live == live + bytes);
+    CHECK_THROWS_AS(Tensor::allocate({{1}, uint8, gpu}), errors::ResourceExhaustedError);
+  }
+  cuda::set_memory_limit(0);
+  CHECK(cuda::memory_info().live == live);
+}
+
+TEST_CASE("CUDA driver: trim returns slabs whose blocks are all free") {
+  TANDEM_NEEDS_GPU;
+  cuda::trim();
+  const std::int64_t cached = cuda::memory_info().cached;
+  const std::size_t taken = emulator::barrier ? emulator::taken_bytes() : 0;
+  std::vector<Tensor> some;
+  for (int i = 0; i < 100; ++i) some.push_back(Tensor::allocate({{100'000}, uint8, gpu}));
+  CHECK(cuda::memory_info().cached >= cached);
+  const Tensor last = some.back();
+  some.clear();
+  CHECK(cuda::trim() >= 4 << 20);
+  CHECK(cuda::memory_info().cached < cached + (4 << 20));  // the slab of `last` stays
+  if (emulator::barrier) CHECK(emulator::taken_bytes() <= taken + (2 << 20));
+}
