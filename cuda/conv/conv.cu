@@ -80,6 +80,26 @@ __global__ void __launch_bounds__(block_size) fold_back_kernel(const T* columns,
     dx[i] = sum;
   }
 }
+// Pixels of one image: a part of its result, and those of its input that the part may have read.
+struct PixelRange {
+  i64 first, count;
+};
+// dx += the same for the input pixels `of` of one image, of the columns of a part of its result.
+template <class T>
+__global__ void __launch_bounds__(block_size)
+    fold_part_back_kernel(const T* columns, T* dx, ConvSizes s, PixelRange of, PixelRange part) {
+  const i64 step = static_cast<i64>(gridDim.x) * blockDim.x, channels = s.groups * s.in, total = of.count * channels;
+  for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < total; i += step) {
+    const i64 channel = i % channels;
+    const T* const from = columns + channel / s.in * part.count * s.row() + channel % s.in;
+    T sum(0);
+    each_reader(s.axis, input_pixel(s.axis, of.first + i / channels), [&](i64 pixel, i64 tap) {
+      const i64 at = pixel - part.first;
+      if (at >= 0 && at < part.count) sum += from[at * s.row() + tap * s.in];
+    });
+    dx[of.first * channels + i] += sum;
+  }
+}
 
 template <class T>
 __global__ void __launch_bounds__(block_size) depthwise_kernel(const T* x, const T* w, T* y, ConvSizes s, i64 total) {
@@ -155,7 +175,9 @@ class Convolution {
     if (const i64 n = s_.batch * s_.image_in() * wide_in(); s_.depthwise())
       return launch(c_, &depthwise_back_kernel<T>, blocks_for(n), g, w, dx, s_, n);
     if (s_.is_product()) return column_gradient(g, w, dx, s_.groups * s_.in, s_.in, s_.pixels_out());
-    const i64 image = s_.image_out(), each = part_of(c_, s_.batch, s_.groups * s_.row() * image);
+    const i64 image = s_.image_out();
+    if (s_.groups * s_.row() * image > column_budget) return backward_in_parts(g, w, dx);
+    const i64 each = part_of(c_, s_.batch, s_.groups * s_.row() * image);
     const Scratch room(c_, bytes_of(each * image));
     for (i64 first = 0; first < s_.batch; first += each) {
       const i64 images = std::min(each, s_.batch - first), count = images * image, in = s_.image_in() * wide_in();
@@ -178,6 +200,36 @@ class Convolution {
     p.b = w, p.ldb = wide_out(), p.b_step = s_.out, p.transpose_b = true;
     p.c = columns, p.ldc = ldc, p.c_step = step;
     gemm(c_, p);
+  }
+  // The same image by image, whose columns are too many for one product.
+  void backward_in_parts(const T* g, const T* w, T* dx) const {
+    const i64 image = s_.image_out(), each = part_of(c_, image, s_.groups * s_.row()), in = s_.image_in() * wide_in();
+    const Scratch room(c_, bytes_of(each));
+    fill_zero(c_, dx, static_cast<std::size_t>(s_.batch * in) * sizeof(T));
+    for (i64 n = 0; n < s_.batch; ++n)
+      for (i64 first = 0; first < image; first += each) {
+        const i64 count = std::min(each, image - first);
+        const PixelRange of = read_by(first, first + count - 1);
+        column_gradient(g + (n * image + first) * wide_out(), w, room.as<T>(), s_.row(), count * s_.row(), count);
+        if (of.count > 0)
+          launch(c_, &fold_part_back_kernel<T>, blocks_for(of.count * wide_in()), room.as<const T>(), dx + n * in, s_,
+                 of, PixelRange{first, count});
+      }
+  }
+  // A range with all pixels of the input that the pixels `first` to `last` of the result read.
+  PixelRange read_by(i64 first, i64 last) const {
+    const Pixel from = result_pixel(s_.axis, first), to = result_pixel(s_.axis, last);
+    i64 low = 0, high = 0;
+    bool same = true;  // on the axes before; otherwise the part has all positions of this one
+    for (int d = 0; d < 3; ++d) {
+      const WindowAxis& a = s_.axis[d];
+      const i64 begin = from.at[d] * a.stride - a.before,
+                end = to.at[d] * a.stride - a.before + (a.window - 1) * a.dilation;
+      low = low * a.in + (same ? std::clamp<i64>(begin, 0, a.in - 1) : 0);
+      high = high * a.in + (same ? std::clamp<i64>(end, 0, a.in - 1) : a.in - 1);
+      same = same && from.at[d] == to.at[d] && a.window == 1;
+    }
+    return {low, high - low + 1};
   }
   // Calls f(columns, numbers from row to row, from group to group, first pixel, pixels) for all pixels of the result.
   template <class F>

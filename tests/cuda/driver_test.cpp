@@ -2,6 +2,7 @@
 // sides. On the emulator, which makes such errors and has three devices, the last of which no kernel was built for.
 #include <string>
 
+#include "tandem/autodiff/tape.hpp"
 #include "tests/cuda/device.hpp"
 
 using namespace tandem;
@@ -108,4 +109,34 @@ TEST_CASE("CUDA driver: trim returns slabs whose blocks are all free") {
   CHECK(cuda::trim() >= 4 << 20);
   CHECK(cuda::memory_info().cached < cached + (4 << 20));  // the slab of `last` stays
   if (emulator::barrier) CHECK(emulator::taken_bytes() <= taken + (2 << 20));
+}
+
+TEST_CASE("CUDA driver: the columns of an input gradient are made in parts, of one image, too") {
+  TANDEM_NEEDS_EMULATOR;  // whose budget is 1024 numbers
+  const auto gradient = [](const Tensor& x, const Tensor& w, const auto& f) {
+    GradientTape tape;
+    tape.watch(x);
+    return tape.gradient(f(x, w), x);
+  };
+  const auto compare = [&](const Tensor& x, const Tensor& w, const auto& f) {
+    const Tensor want = gradient(x, w, f), on_gpu = x.gpu(), filter = w.gpu();
+    cuda::reset_peak();
+    const std::int64_t live = cuda::memory_info().live;
+    const Tensor got = gradient(on_gpu, filter, f);
+    // Results of forward and backward, and the columns of one part: 4 KiB.
+    CHECK(cuda::memory_info().peak - live < 3 * static_cast<i64>(x.spec().bytes()) + 10'000);
+    check_near(got, want);
+  };
+  const auto same = [](const Tensor& x, const Tensor& w) { return nn::conv2d(x, w, {.padding = Padding::same}); };
+  const auto strided = [](const Tensor& x, const Tensor& w) { return nn::conv2d(x, w, {.strides = {2, 3}}); };
+  const auto dilated = [](const Tensor& x, const Tensor& w) {
+    return nn::conv2d(x, w, {.padding = Padding::same, .dilations = {2, 2}});
+  };
+  compare(gpu_test::reals({2, 16, 17, 4}), gpu_test::reals({3, 3, 4, 2}), same);
+  compare(gpu_test::reals({1, 19, 16, 6}), gpu_test::reals({5, 3, 3, 4}), same);  // groups
+  compare(gpu_test::reals({1, 1, 300, 4}), gpu_test::reals({1, 5, 4, 2}), same);
+  compare(gpu_test::reals({2, 23, 24, 4}), gpu_test::reals({3, 4, 4, 3}), strided);
+  compare(gpu_test::reals({1, 14, 15, 4}), gpu_test::reals({3, 3, 4, 3}), dilated);
+  compare(gpu_test::reals({1, 6, 7, 8, 2}), gpu_test::reals({3, 2, 3, 2, 3}),
+          [](const Tensor& x, const Tensor& w) { return nn::conv3d(x, w, {.padding = Padding::same}); });
 }
