@@ -84,31 +84,31 @@ struct AxisList {
   }
 };
 
-/// Calls run(list, offsets) on parts of less than 2^31 elements that together cover all.
+/// Calls run(list, offsets) on parts of at most `limit` elements that together cover all, in their order.
 template <int K, int Axes, class F>
-void in_pieces(AxisList<K, Axes> list, const F& run, const i64 (&at)[K]) {
-  if (list.count() <= index_limit) return run(list, at);
+void in_pieces(AxisList<K, Axes> list, const F& run, const i64 (&at)[K], i64 limit = index_limit) {
+  if (list.count() <= limit) return run(list, at);
   if (list.size[0] == 1) {
     --list.axes;
     for (int d = 0; d < list.axes; ++d) {
       list.size[d] = list.size[d + 1];
       for (int k = 0; k < K; ++k) list.stride[k][d] = list.stride[k][d + 1];
     }
-    return in_pieces(list, run, at);
+    return in_pieces(list, run, at, limit);
   }
   const i64 half = list.size[0] / 2, rest = list.size[0] - half;
   i64 behind[K];
   for (int k = 0; k < K; ++k) behind[k] = at[k] + half * list.stride[k][0];
   list.size[0] = half;
-  in_pieces(list, run, at);
+  in_pieces(list, run, at, limit);
   list.size[0] = rest;
-  in_pieces(list, run, behind);
+  in_pieces(list, run, behind, limit);
 }
 
 template <int K, int Axes, class F>
-void in_pieces(const AxisList<K, Axes>& list, const F& run) {
+void in_pieces(const AxisList<K, Axes>& list, const F& run, i64 limit = index_limit) {
   constexpr i64 start[K] = {};
-  in_pieces(list, run, start);
+  in_pieces(list, run, start, limit);
 }
 
 }  // namespace TANDEM_NS::cuda

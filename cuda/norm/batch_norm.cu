@@ -32,7 +32,7 @@ template <class T>
 struct DotFold : SumFold<T> {
   const T *x, *mean;
   i64 channels, inner;
-  TANDEM_HD T take(T g, std::uint32_t place, std::uint32_t channel) const {
+  TANDEM_HD T take(T g, i64 place, i64 channel) const {
     const i64 outer = place / inner, at = place - outer * inner;
     return g * (x[(outer * channels + channel) * inner + at] - mean[channel]);
   }

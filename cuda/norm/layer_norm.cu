@@ -92,9 +92,7 @@ struct ScaleGradFold : SumFold<T> {
   const T* x;
   const RowMoments<T>* moments;
   i64 n;
-  TANDEM_HD T take(T g, std::uint32_t row, std::uint32_t column) const {
-    return g * moments[row].z(x[static_cast<i64>(row) * n + column]);
-  }
+  TANDEM_HD T take(T g, i64 row, i64 column) const { return g * moments[row].z(x[static_cast<i64>(row) * n + column]); }
 };
 
 Slices rows_of(const Shape& x, i64 axes) {

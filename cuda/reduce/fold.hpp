@@ -1,7 +1,7 @@
 // Reductions on the device: one kernel template over the fold. The order of additions depends on shapes only (never
 // on the device or the order in which blocks run), so results are reproducible. For .cu files.
-//   a fold F: types In, Acc, Out;  Acc start();  Acc take(In x, u32 place, u32 output);  Acc join(Acc, Acc);
-//             Out finish(Acc, u32 output)
+//   a fold F: types In, Acc, Out;  Acc start();  Acc take(In x, i64 place, i64 output);  Acc join(Acc, Acc);
+//             Out finish(Acc, i64 output)
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -40,11 +40,13 @@ inline FoldShape fold_shape(const Shape& s, std::uint32_t mask) {
 
 namespace detail {
 
-// How a block of 256 threads maps to outputs and folded elements, and into how many parts a fold is divided.
+// How a block of 256 threads maps to outputs and folded elements of a piece that 32 bits can count, and into how many
+// parts its fold is divided.
 struct FoldPlan {
   IndexMap<1, 2 * max_rank> kept, folded;
   std::uint32_t outputs, length, lanes, parts;
   bool inner_folded;
+  i64 first_output = 0, first_place = 0;  // the numbers of the piece's first output and folded element
 };
 
 template <class F>
@@ -66,9 +68,10 @@ __device__ typename F::Acc fold_lane(const F& f, const typename F::In* x, const 
 #pragma unroll
     for (std::uint32_t k = 0; k < ahead; ++k) next[k] = read(i + k * p.lanes);
 #pragma unroll
-    for (std::uint32_t k = 0; k < ahead; ++k) acc = f.join(acc, f.take(next[k], i + k * p.lanes, output));
+    for (std::uint32_t k = 0; k < ahead; ++k)
+      acc = f.join(acc, f.take(next[k], p.first_place + i + k * p.lanes, p.first_output + output));
   }
-  for (; i < end; i += p.lanes) acc = f.join(acc, f.take(read(i), i, output));
+  for (; i < end; i += p.lanes) acc = f.join(acc, f.take(read(i), p.first_place + i, p.first_output + output));
   return acc;
 }
 // Joins the lanes of one output; its first thread has the result.
@@ -90,6 +93,7 @@ __device__ typename F::Acc join_lanes(const F& f, typename F::Acc* room, typenam
 template <class F>
 __global__ void __launch_bounds__(block_size)
     fold_kernel(F f, const typename F::In* x, typename F::Out* y, typename F::Acc* partial, FoldPlan p) {
+  // Without `partial` the results are final.
   __shared__ typename F::Acc room[block_size];
   const std::uint32_t wide = block_size / p.lanes;
   const std::uint32_t lane = p.inner_folded ? threadIdx.x % p.lanes : threadIdx.x / wide;
@@ -106,32 +110,35 @@ __global__ void __launch_bounds__(block_size)
                                                     : f.start();
     const typename F::Acc all = join_lanes(f, room, mine, own, lane, p.lanes, wide);
     if (lane != 0 || output >= p.outputs) continue;
-    if (p.parts == 1) y[output] = f.finish(all, static_cast<std::uint32_t>(output));
+    if (!partial) y[output] = f.finish(all, p.first_output + static_cast<i64>(output));
     else partial[static_cast<u64>(part) * p.outputs + output] = all;
   }
 }
 // The parts of an output are joined by `lanes` threads; adjacent threads have adjacent outputs.
 template <class F>
 __global__ void __launch_bounds__(block_size)
-    join_parts_kernel(F f, const typename F::Acc* partial, std::uint32_t parts, std::uint32_t outputs,
-                      std::uint32_t lanes, typename F::Out* y) {
+    join_parts_kernel(F f, const typename F::Acc* partial, i64 parts, std::uint32_t outputs, std::uint32_t lanes,
+                      i64 first_output, typename F::Out* y) {
   __shared__ typename F::Acc room[block_size];
   const std::uint32_t wide = block_size / lanes, lane = threadIdx.x / wide, column = threadIdx.x % wide;
   for (u64 first = static_cast<u64>(blockIdx.x) * wide; first < outputs; first += static_cast<u64>(gridDim.x) * wide) {
     const u64 o = first + column;
     typename F::Acc acc = f.start();
     if (o < outputs)
-      for (std::uint32_t k = lane; k < parts; k += lanes) acc = f.join(acc, partial[static_cast<u64>(k) * outputs + o]);
+      for (i64 k = lane; k < parts; k += lanes) acc = f.join(acc, partial[static_cast<u64>(k) * outputs + o]);
     const typename F::Acc all = join_lanes(f, room, acc, lane * wide + column, lane, lanes, wide);
-    if (lane == 0 && o < outputs) y[o] = f.finish(all, static_cast<std::uint32_t>(o));
+    if (lane == 0 && o < outputs) y[o] = f.finish(all, first_output + static_cast<i64>(o));
   }
 }
 
-inline FoldPlan plan_fold(const KernelCall& c, const FoldShape& s) {
+#ifdef TANDEM_CUDA_EMULATED
+constexpr i64 fold_limit = i64(1) << 15;  // so that tests reach several pieces
+#else
+constexpr i64 fold_limit = index_limit;
+#endif
+
+inline FoldPlan plan_fold(const FoldShape& s) {
   const i64 outputs = s.kept.count(), length = s.folded.count();
-  if (outputs > index_limit || length > index_limit)
-    errors::raise<errors::UnimplementedError>(
-        c.op, "more than 2^31 - 1 outputs, or elements per output, on a GPU: " + to_string(*c.in[0].spec));
   // Lanes per output: as many as leave four elements to each, but no fewer than a warp reads in order.
   std::uint32_t lanes = s.inner_folded ? 8 : 1;
   while (lanes < block_size && static_cast<i64>(lanes) * 4 < length) lanes *= 2;
@@ -148,24 +155,59 @@ inline FoldPlan plan_fold(const KernelCall& c, const FoldShape& s) {
           static_cast<std::uint32_t>(parts),
           s.inner_folded};
 }
+// Calls f(plan, where the piece begins in x) for pieces of the folded elements.
+template <class F>
+void each_fold_piece(FoldShape s, i64 first_output, const F& f) {
+  i64 place = 0;
+  in_pieces(
+      s.folded,
+      [&](const AxisList<1, 2 * max_rank>& folded, const i64(&at)[1]) {
+        s.folded = folded;
+        FoldPlan p = plan_fold(s);
+        p.first_output = first_output, p.first_place = place;
+        place += p.length;
+        f(p, at[0]);
+      },
+      fold_limit);
+}
+// The outputs of a piece that 32 bits can count, whose first is number `first`, to y.
+template <class F>
+void fold_outputs(const KernelCall& c, const F& f, const typename F::In* x, const FoldShape& shape, i64 first,
+                  typename F::Out* y) {
+  using Acc = typename F::Acc;
+  const auto outputs = static_cast<std::uint32_t>(shape.kept.count());
+  i64 parts = 0;
+  each_fold_piece(shape, first, [&](const FoldPlan& p, i64) { parts += p.parts; });
+  const Scratch room(c, parts > 1 ? sizeof(Acc) * static_cast<std::size_t>(parts) * outputs : 0);
+  Acc* partial = room.template as<Acc>();
+  each_fold_piece(shape, first, [&](const FoldPlan& p, i64 at) {
+    const i64 wide = block_size / p.lanes, groups = (p.outputs + wide - 1) / wide;
+    launch(c, &fold_kernel<F>, blocks_for(groups * p.parts, 1), f, x + at, y, partial, p);
+    if (partial) partial += static_cast<i64>(p.parts) * outputs;
+  });
+  if (parts == 1) return;
+  std::uint32_t lanes = 1;
+  while (lanes < block_size && lanes * 4 < parts) lanes *= 2;
+  launch(c, &join_parts_kernel<F>, blocks_for(outputs, block_size / lanes), f, room.template as<const Acc>(), parts,
+         outputs, lanes, first, y);
+}
 
 }  // namespace detail
 
-/// y[o] = finish(join over the folded elements of take(x)), for each kept element o.
-///   throws  errors::UnimplementedError beyond 2^31 - 1 outputs, or elements folded into one
+/// y[o] = finish(join over the folded elements of take(x)), for each kept element o. Beyond 2^31 - 1 outputs, or
+/// elements folded into one, in pieces.
 template <class F>
-void fold(const KernelCall& c, const F& f, const typename F::In* x, const FoldShape& shape, typename F::Out* y) {
+void fold(const KernelCall& c, const F& f, const typename F::In* x, FoldShape shape, typename F::Out* y) {
   if (shape.kept.count() == 0) return;
-  const detail::FoldPlan p = detail::plan_fold(c, shape);
-  const std::uint32_t wide = block_size / p.lanes, groups = (p.outputs + wide - 1) / wide;
-  const Scratch partial(c, p.parts > 1 ? sizeof(typename F::Acc) * p.parts * p.outputs : 0);
-  launch(c, &detail::fold_kernel<F>, blocks_for(static_cast<i64>(groups) * p.parts, 1), f, x, y,
-         partial.template as<typename F::Acc>(), p);
-  if (p.parts == 1) return;
-  std::uint32_t lanes = 1;
-  while (lanes < block_size && lanes * 4 < p.parts) lanes *= 2;
-  launch(c, &detail::join_parts_kernel<F>, blocks_for(p.outputs, block_size / lanes), f,
-         partial.template as<typename F::Acc>(), p.parts, p.outputs, lanes, y);
+  i64 first = 0;
+  in_pieces(
+      shape.kept,
+      [&](const AxisList<1, 2 * max_rank>& kept, const i64(&at)[1]) {
+        shape.kept = kept;
+        detail::fold_outputs(c, f, x + at[0], shape, first, y + first);
+        first += kept.count();
+      },
+      detail::fold_limit);
 }
 
 }  // namespace TANDEM_NS::cuda

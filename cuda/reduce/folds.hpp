@@ -24,14 +24,14 @@ struct SumFold {
   using Acc = typename WrapOf<T>::type;
   using Out = T;
   TANDEM_HD Acc start() const { return Acc(0); }
-  TANDEM_HD Acc take(In x, std::uint32_t, std::uint32_t) const { return static_cast<Acc>(x); }
+  TANDEM_HD Acc take(In x, i64, i64) const { return static_cast<Acc>(x); }
   TANDEM_HD Acc join(Acc a, Acc b) const { return static_cast<Acc>(a + b); }
-  TANDEM_HD Out finish(Acc a, std::uint32_t) const { return static_cast<Out>(a); }
+  TANDEM_HD Out finish(Acc a, i64) const { return static_cast<Out>(a); }
 };
 template <class T>
 struct MeanFold : SumFold<T> {
   T count;
-  TANDEM_HD T finish(T a, std::uint32_t) const { return a / count; }
+  TANDEM_HD T finish(T a, i64) const { return a / count; }
 };
 /// The mean of integers: summed in 64 bits, truncated toward zero.
 template <class T>
@@ -42,11 +42,9 @@ struct WholeMeanFold {
   using Out = T;
   i64 count;
   TANDEM_HD Acc start() const { return 0; }
-  TANDEM_HD Acc take(In x, std::uint32_t, std::uint32_t) const { return static_cast<Acc>(static_cast<Wide>(x)); }
+  TANDEM_HD Acc take(In x, i64, i64) const { return static_cast<Acc>(static_cast<Wide>(x)); }
   TANDEM_HD Acc join(Acc a, Acc b) const { return a + b; }
-  TANDEM_HD Out finish(Acc a, std::uint32_t) const {
-    return static_cast<Out>(static_cast<Wide>(a) / static_cast<Wide>(count));
-  }
+  TANDEM_HD Out finish(Acc a, i64) const { return static_cast<Out>(static_cast<Wide>(a) / static_cast<Wide>(count)); }
 };
 template <class T>
 struct ProdFold {
@@ -54,12 +52,12 @@ struct ProdFold {
   using Acc = typename WrapOf<T>::type;
   using Out = T;
   TANDEM_HD Acc start() const { return Acc(1); }
-  TANDEM_HD Acc take(In x, std::uint32_t, std::uint32_t) const { return static_cast<Acc>(x); }
+  TANDEM_HD Acc take(In x, i64, i64) const { return static_cast<Acc>(x); }
   TANDEM_HD Acc join(Acc a, Acc b) const {
     if constexpr (sizeof(Acc) < 4) return static_cast<Acc>(static_cast<std::uint32_t>(a) * b);
     else return a * b;
   }
-  TANDEM_HD Out finish(Acc a, std::uint32_t) const { return static_cast<Out>(a); }
+  TANDEM_HD Out finish(Acc a, i64) const { return static_cast<Out>(a); }
 };
 
 template <class T>
@@ -78,9 +76,9 @@ struct ExtremeFold {
   using Acc = T;
   using Out = T;
   TANDEM_HD Acc start() const { return Max ? lowest_of<T>() : highest_of<T>(); }
-  TANDEM_HD Acc take(In x, std::uint32_t, std::uint32_t) const { return x; }
+  TANDEM_HD Acc take(In x, i64, i64) const { return x; }
   TANDEM_HD Acc join(Acc a, Acc b) const { return Max ? rules::max(a, b) : rules::min(a, b); }
-  TANDEM_HD Out finish(Acc a, std::uint32_t) const { return a; }
+  TANDEM_HD Out finish(Acc a, i64) const { return a; }
 };
 template <bool All>
 struct TruthFold {
@@ -88,9 +86,9 @@ struct TruthFold {
   using Acc = std::uint8_t;
   using Out = std::uint8_t;
   TANDEM_HD Acc start() const { return All; }
-  TANDEM_HD Acc take(In x, std::uint32_t, std::uint32_t) const { return x; }
+  TANDEM_HD Acc take(In x, i64, i64) const { return x; }
   TANDEM_HD Acc join(Acc a, Acc b) const { return All ? a & b : a | b; }
-  TANDEM_HD Out finish(Acc a, std::uint32_t) const { return a; }
+  TANDEM_HD Out finish(Acc a, i64) const { return a; }
 };
 template <class T>
 struct CountFold {
@@ -98,9 +96,9 @@ struct CountFold {
   using Acc = i64;
   using Out = i64;
   TANDEM_HD Acc start() const { return 0; }
-  TANDEM_HD Acc take(In x, std::uint32_t, std::uint32_t) const { return x != T(0) ? 1 : 0; }
+  TANDEM_HD Acc take(In x, i64, i64) const { return x != T(0) ? 1 : 0; }
   TANDEM_HD Acc join(Acc a, Acc b) const { return a + b; }
-  TANDEM_HD Out finish(Acc a, std::uint32_t) const { return a; }
+  TANDEM_HD Out finish(Acc a, i64) const { return a; }
 };
 
 /// The position of the largest (smallest) element: the first among equals; the first NaN wins over all.
@@ -108,13 +106,13 @@ template <class T, bool Max, class I>
 struct ArgFold {
   struct Acc {
     T value;
-    std::uint32_t at;
+    i64 at;
   };
   using In = T;
   using Out = I;
-  static constexpr std::uint32_t nowhere = ~std::uint32_t(0);
+  static constexpr i64 nowhere = -1;
   TANDEM_HD Acc start() const { return {T(0), nowhere}; }
-  TANDEM_HD Acc take(In x, std::uint32_t place, std::uint32_t) const { return {x, place}; }
+  TANDEM_HD Acc take(In x, i64 place, i64) const { return {x, place}; }
   TANDEM_HD Acc join(Acc a, Acc b) const {
     if (a.at == nowhere || b.at == nowhere) return a.at == nowhere ? b : a;
     const Acc &first = a.at < b.at ? a : b, &second = a.at < b.at ? b : a;
@@ -122,20 +120,20 @@ struct ArgFold {
     const bool better = Max ? second.value > first.value : second.value < first.value;
     return better || second.value != second.value ? second : first;
   }
-  TANDEM_HD Out finish(Acc a, std::uint32_t) const { return static_cast<Out>(a.at); }
+  TANDEM_HD Out finish(Acc a, i64) const { return static_cast<Out>(a.at); }
 };
 
 // Second passes: `of` holds one value per output from the previous pass.
 /// The largest element, or 0 if it is not finite: subtracting it cannot introduce a NaN.
 template <class T>
 struct FiniteMaxFold : ExtremeFold<T, true> {
-  TANDEM_HD T finish(T m, std::uint32_t) const { return m - m == T(0) ? m : T(0); }
+  TANDEM_HD T finish(T m, i64) const { return m - m == T(0) ? m : T(0); }
 };
 template <class T>
 struct LogSumExpFold : SumFold<T> {
   const T* of;
-  TANDEM_HD T take(T x, std::uint32_t, std::uint32_t o) const { return rules::exp(x - of[o]); }
-  TANDEM_HD T finish(T a, std::uint32_t o) const { return rules::log(a) + of[o]; }
+  TANDEM_HD T take(T x, i64, i64 o) const { return rules::exp(x - of[o]); }
+  TANDEM_HD T finish(T a, i64 o) const { return rules::log(a) + of[o]; }
 };
 /// Of float32 in double precision, where squares neither overflow nor underflow.
 template <class T>
@@ -145,9 +143,9 @@ struct WideMeanFold {
   using Out = Acc;
   Acc count;
   TANDEM_HD Acc start() const { return Acc(0); }
-  TANDEM_HD Acc take(In x, std::uint32_t, std::uint32_t) const { return static_cast<Acc>(x); }
+  TANDEM_HD Acc take(In x, i64, i64) const { return static_cast<Acc>(x); }
   TANDEM_HD Acc join(Acc a, Acc b) const { return a + b; }
-  TANDEM_HD Out finish(Acc a, std::uint32_t) const { return a / count; }
+  TANDEM_HD Out finish(Acc a, i64) const { return a / count; }
 };
 /// `of` has the means, as numbers of type M.
 template <class T, class M = typename WideNumber<T>::type>
@@ -156,11 +154,11 @@ struct VarianceFold : WideMeanFold<T> {
   using Out = T;
   const M* of;
   bool root;
-  TANDEM_HD Acc take(T x, std::uint32_t, std::uint32_t o) const {
+  TANDEM_HD Acc take(T x, i64, i64 o) const {
     const Acc d = static_cast<Acc>(x) - static_cast<Acc>(of[o]);
     return d * d;
   }
-  TANDEM_HD Out finish(Acc a, std::uint32_t) const {
+  TANDEM_HD Out finish(Acc a, i64) const {
     const Acc mean = a / this->count;
     return static_cast<T>(root ? rules::sqrt(mean) : mean);
   }
@@ -169,8 +167,8 @@ struct VarianceFold : WideMeanFold<T> {
 template <class T>
 struct ScaleFold : ExtremeFold<T, true> {
   TANDEM_HD T start() const { return T(0); }
-  TANDEM_HD T take(T x, std::uint32_t, std::uint32_t) const { return rules::abs(x); }
-  TANDEM_HD T finish(T m, std::uint32_t) const {
+  TANDEM_HD T take(T x, i64, i64) const { return rules::abs(x); }
+  TANDEM_HD T finish(T m, i64) const {
     using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, u64>;
     constexpr int digits = sizeof(T) == 4 ? 23 : 52, bias = sizeof(T) == 4 ? 127 : 1023;
     const int e = static_cast<int>(std::bit_cast<U>(m) >> digits);
@@ -185,8 +183,8 @@ struct ScaleFold : ExtremeFold<T, true> {
 template <class T>
 struct NormFold : SumFold<T> {
   const T* of;
-  TANDEM_HD T take(T x, std::uint32_t, std::uint32_t o) const { return (x * of[o]) * (x * of[o]); }
-  TANDEM_HD T finish(T a, std::uint32_t o) const { return rules::sqrt(a) / of[o]; }
+  TANDEM_HD T take(T x, i64, i64 o) const { return (x * of[o]) * (x * of[o]); }
+  TANDEM_HD T finish(T a, i64 o) const { return rules::sqrt(a) / of[o]; }
 };
 
 }  // namespace TANDEM_NS::cuda
