@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "cuda/index/nd_index.hpp"
+#include "cuda/index/width.hpp"
 #include "cuda/number.hpp"
 #include "tandem/attrs/random.hpp"
 #include "tandem/base/axes.hpp"
@@ -11,10 +12,6 @@
 
 namespace TANDEM_NS::cuda {
 namespace {
-
-struct alignas(16) Wide {
-  u64 half[2];
-};
 
 template <class T, class I>
 __global__ void __launch_bounds__(block_size)
@@ -54,27 +51,17 @@ __global__ void __launch_bounds__(block_size)
   }
 }
 
-// Calls f.operator()<T>() with a type of the elements' width.
+// Calls f.operator()<T, I>() with a type of the elements' width and that of the indices.
 template <class F>
-void with_width(const KernelCall& c, const F& f) {
-  switch (size_of(c.out[0].spec->dtype)) {
-    case 1: return f.template operator()<std::uint8_t>();
-    case 2: return f.template operator()<std::uint16_t>();
-    case 4: return f.template operator()<std::uint32_t>();
-    case 8: return f.template operator()<u64>();
-    default: return f.template operator()<Wide>();
-  }
-}
-// The same, f.operator()<T, I>(), with the type of the indices.
-template <class F>
-void with_width(const KernelCall& c, const Operand& indices, const F& f) {
-  with_dtype<dtypes::index>(c, indices.spec->dtype,
-                            [&]<class I>() { with_width(c, [&]<class T>() { f.template operator()<T, I>(); }); });
+void with_types(const KernelCall& c, const Operand& indices, const F& f) {
+  with_dtype<dtypes::index>(c, indices.spec->dtype, [&]<class I>() {
+    with_width(c.out[0].spec->dtype, [&]<class T>() { f.template operator()<T, I>(); });
+  });
 }
 void take_rows(const KernelCall& c, const NdIndex& s) {
   const i64 total = c.out[0].size();
   if (total == 0) return;
-  with_width(c, c.in[1], [&]<class T, class I>() {
+  with_types(c, c.in[1], [&]<class T, class I>() {
     launch(c, &gather_nd_kernel<T, I>, blocks_for(total), c.in[0].as<const T>(), c.in[1].as<const I>(),
            c.out[0].as<T>(), s, total, Reporter(c));
   });
@@ -98,14 +85,14 @@ void take_along_axis(const KernelCall& c) {
   for (int d = axis + 1; d < y.rank(); ++d) s.inner *= y[d];
   const i64 total = y.size();
   if (total == 0) return;
-  with_width(c, c.in[1], [&]<class T, class I>() {
+  with_types(c, c.in[1], [&]<class T, class I>() {
     launch(c, &take_along_kernel<T, I>, blocks_for(total), c.in[0].as<const T>(), c.in[1].as<const I>(),
            c.out[0].as<T>(), s, total, Reporter(c));
   });
 }
 
 // The permutation depends on the key alone, which is in host memory, and is drawn one number after the other: by the
-// host. Pageable memory has been read when the copy returns.
+// host.
 void shuffle(const KernelCall& c) {
   const Operand &x = c.in[0], &y = c.out[0];
   const i64 n = x.shape().dim(0), total = x.size();
@@ -114,10 +101,9 @@ void shuffle(const KernelCall& c) {
   cpu::shuffle_order(c.in[1].as<const i64>(), order.data(), n);
   const std::size_t bytes = order.size() * sizeof(i64);
   const Scratch room(c, bytes);
-  check(cudaMemcpyAsync(room.as<void>(), order.data(), bytes, cudaMemcpyHostToDevice, queue_of(c).stream), c.op,
-        "copy");
+  copy_from_host(queue_of(c), room.as<void>(), order.data(), bytes, c.op);
   const bool inverse = c.attrs.get<ShuffleAttrs>().inverse;
-  with_width(c, [&]<class T>() {
+  with_width(c.out[0].spec->dtype, [&]<class T>() {
     launch(c, &shuffle_kernel<T>, blocks_for(total), x.as<const T>(), room.as<const i64>(), y.as<T>(), total / n,
            inverse, total);
   });

@@ -22,6 +22,12 @@ inline void invoke(const OpDef& op, const KernelCall& call, Stream stream) {
 }
 
 namespace detail {
+/// Whether a call with so many inputs has host_inputs: `resolve` then reads these alone.
+inline bool has_host_inputs(const OpDef& op, std::size_t inputs) {
+  for (std::size_t i = 0; i < inputs; ++i)
+    if (names_input(op.host_inputs, i)) return true;
+  return false;
+}
 /// Raises unless the sizes that an op computed from data are those that its shape rule had given, where it had given
 /// any: it takes them from an attribute, which a graph file may hold with other sizes than the data has.
 void check_resolved(const OpDef& op, const Specs& resolved, Span<const Spec> given);

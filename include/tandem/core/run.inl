@@ -57,14 +57,15 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
 }
 
 // Computes the output specs that depend on data. The data is read on the host: that of the host_inputs, or of all
-// inputs if the op declares none.
+// inputs if the call has none of them.
 [[gnu::noinline]] TANDEM_INLINE Specs resolve(const OpDef& op, KernelCall call, Inputs in, Span<Operand> operands) {
   Tensors fetched;
   InlinedVector<Operand, 8> host;
+  const bool reads_host = has_host_inputs(op, in.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
     host.push(operands[i]);
     if (!in[i]->raw() && !names_input(op.shape_inputs, i)) check_value(op.name, *in[i]);
-    if (op.host_inputs || !in[i]->raw() || in[i]->device().kind == Device::cpu) continue;
+    if (reads_host || !in[i]->raw() || in[i]->device().kind == Device::cpu) continue;
     const Tensor& t = fetched.push(Tensor::allocate({in[i]->shape(), in[i]->dtype(), {}}));
     copy_bytes(t.raw(), {}, in[i]->raw(), in[i]->device(), t.spec().bytes());
     host[i].data = t.raw();

@@ -28,6 +28,14 @@ void avg_pool_grad(const KernelCall& c);
 // ops/create/fill.inl
 void fill(const KernelCall& c);
 void full_like(const KernelCall& c);
+// ops/create/range.inl
+void sequence_mask(const KernelCall& c);
+// ops/debug/check_numerics.inl
+void check_numerics(const KernelCall& c);
+// ops/index/count.inl
+void bincount(const KernelCall& c);
+void histogram(const KernelCall& c);
+void confusion(const KernelCall& c);
 // ops/index/gather.inl
 void gather(const KernelCall& c);
 void gather_grad(const KernelCall& c);
@@ -40,11 +48,18 @@ void take_along_axis(const KernelCall& c);
 void take_along_axis_grad(const KernelCall& c);
 // ops/index/mask.inl
 void one_hot(const KernelCall& c);
+void where_true(const KernelCall& c);
+// ops/index/partition.inl
+void partition(const KernelCall& c);
+void stitch(const KernelCall& c);
 // ops/index/reverse_sequence.inl
 void reverse_sequence(const KernelCall& c);
 // ops/index/rows.inl
 void update_row(const KernelCall& c);
 void add_rows(const KernelCall& c);
+void mark_row(const KernelCall& c);
+void check_row(const KernelCall& c);
+void check_rows(const KernelCall& c);
 // ops/index/scatter.inl
 void tensor_scatter_nd_update(const KernelCall& c);
 void tensor_scatter_nd_add(const KernelCall& c);
@@ -52,7 +67,13 @@ void tensor_scatter_nd_max(const KernelCall& c);
 void tensor_scatter_nd_min(const KernelCall& c);
 // ops/index/search.inl
 void searchsorted(const KernelCall& c);
+void unravel(const KernelCall& c);
+void invert_permutation(const KernelCall& c);
 // ops/index/segment.inl
+void segment_sum(const KernelCall& c);
+void segment_prod(const KernelCall& c);
+void segment_max(const KernelCall& c);
+void segment_min(const KernelCall& c);
 void unsorted_segment_sum(const KernelCall& c);
 void unsorted_segment_prod(const KernelCall& c);
 void unsorted_segment_max(const KernelCall& c);
@@ -80,6 +101,9 @@ void add_n(const KernelCall& c);
 // ops/pointwise/define.hpp
 template <class R>
 void pointwise(const KernelCall& c);
+// ops/pointwise/quantize.inl
+void quantize(const KernelCall& c);
+void dequantize(const KernelCall& c);
 // ops/random/candidates.inl
 void log_uniform_candidate_sampler(const KernelCall& c);
 void uniform_candidate_sampler(const KernelCall& c);
@@ -125,6 +149,8 @@ void gru_grad(const KernelCall& c);
 // ops/rnn/lstm.inl
 void lstm(const KernelCall& c);
 void lstm_grad(const KernelCall& c);
+// ops/shape/repeat.inl
+void repeat_indices(const KernelCall& c);
 // ops/shape/reshape.inl, ops/cast.inl
 void copy_whole(const KernelCall& c);
 // ops/shape/tile.inl

@@ -208,8 +208,9 @@ TANDEM_LAZY_INLINE void PlannedProgram::execute(const Node& n, Execution& e, Inp
 // The plan has the sizes that the shape rule gave. Data on a device is not read: no op there has known sizes that
 // depend on it.
 TANDEM_LAZY_INLINE void PlannedProgram::check_sizes(const Step& s, const Execution& e) const {
-  if (s.stream.device.kind != Device::cpu && !s.op->host_inputs) return;
-  const Specs sizes = s.op->rare.resolve(e.calls[s.index]);
+  const KernelCall& call = e.calls[s.index];
+  if (s.stream.device.kind != Device::cpu && !has_host_inputs(*s.op, call.in.size())) return;
+  const Specs sizes = s.op->rare.resolve(call);
   check_resolved(*s.op, sizes, {&graph_->spec(s.node->first_out), static_cast<std::size_t>(s.node->outputs)});
 }
 TANDEM_LAZY_INLINE void PlannedProgram::run_step(const Step& s, Execution& e, Inputs arguments) const {

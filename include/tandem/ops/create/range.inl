@@ -7,6 +7,7 @@
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/create/range.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/transfer.hpp"
@@ -109,6 +110,7 @@ TANDEM_INLINE constexpr OpDef sequence_mask_op{.name = "sequence_mask",
                                                .input_names = "lengths, maxlen",
                                                .infer = &detail::infer_sequence_mask,
                                                .cpu = &cpu::sequence_mask,
+                                               .cuda = TANDEM_CUDA(&cuda::sequence_mask),
                                                .dtypes = dtypes::index,
                                                .inputs = at_least(1),
                                                .saves = Saves::nothing,

@@ -17,7 +17,7 @@ struct CheckNumericsOptions {
 ///   x         floating or complex; any shape, any device (only one byte is copied from a GPU that holds finite values)
 ///   message   the error message starts with it
 ///   throws    errors::InvalidArgumentError with the index and value of the first such element and their number;
-///             errors::UnimplementedError for other dtypes
+///             errors::UnimplementedError for other dtypes. Of a tensor on a GPU in a traced function, at the next wait
 ///   gradient  g, checked in the same way
 TANDEM_API Tensor check_numerics(const Tensor& x, std::string message, CheckNumericsOptions = {});
 

@@ -6,6 +6,7 @@
 
 #include "tandem/core/print.hpp"
 #include "tandem/core/scope.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/debug/check_numerics.hpp"
 #include "tandem/ops/debug/raise_assert.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
@@ -162,6 +163,7 @@ TANDEM_INLINE constexpr OpDef check_numerics_op{
     .name = "check_numerics",
     .infer = &debugging::impl::infer_check_numerics,
     .cpu = &debugging::impl::check_numerics_kernel,
+    .cuda = TANDEM_CUDA(&cuda::check_numerics),
     .gradient = &debugging::impl::gradient_check_numerics,
     .dtypes = dtypes::floating | dtypes::half_floating | dtypes::complex | DType::complex128,
     .saves = Saves::nothing,

@@ -7,6 +7,7 @@
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/range.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/index/common.hpp"
 #include "tandem/ops/index/count.hpp"
 #include "tandem/ops/index/segment.hpp"
@@ -87,6 +88,7 @@ TANDEM_INLINE Tensor as_index(const char* op, const Tensor& x) {
 TANDEM_INLINE constexpr OpDef bincount_op{.name = "bincount",
                                           .infer = &detail::infer_bincount,
                                           .cpu = &detail::bincount_kernel,
+                                          .cuda = TANDEM_CUDA(&cuda::bincount),
                                           .dtypes = dtypes::index,
                                           .saves = Saves::nothing,
                                           .flags = {.non_differentiable = true},
@@ -96,6 +98,7 @@ TANDEM_INLINE constexpr OpDef histogram_fixed_width_op{.name = "histogram_fixed_
                                                        .input_names = "x, range",
                                                        .infer = &detail::infer_histogram,
                                                        .cpu = &cpu::histogram,
+                                                       .cuda = TANDEM_CUDA(&cuda::histogram),
                                                        .dtypes = dtypes::real,
                                                        .inputs = 2,
                                                        .saves = Saves::nothing,
@@ -105,6 +108,7 @@ TANDEM_INLINE constexpr OpDef confusion_matrix_op{.name = "confusion_matrix",
                                                   .input_names = "labels, predictions, weights",
                                                   .infer = &detail::infer_confusion,
                                                   .cpu = &cpu::confusion,
+                                                  .cuda = TANDEM_CUDA(&cuda::confusion),
                                                   .dtypes = dtypes::index,
                                                   .inputs = at_least(2),
                                                   .saves = Saves::nothing,

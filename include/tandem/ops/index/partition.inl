@@ -4,6 +4,7 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/index/scatter.hpp"
 #include "tandem/ops/create/range.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/index/common.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/index/partition.hpp"
@@ -81,6 +82,7 @@ TANDEM_INLINE constexpr OpDef dynamic_partition_op{.name = "dynamic_partition",
                                                    .input_names = "x, partitions",
                                                    .infer = &detail::infer_partition,
                                                    .cpu = &cpu::partition,
+                                                   .cuda = TANDEM_CUDA(&cuda::partition),
                                                    .gradient = &detail::partition_gradient,
                                                    .inputs = 2,
                                                    .outputs = -1,
@@ -91,6 +93,7 @@ TANDEM_INLINE constexpr OpDef dynamic_stitch_op{.name = "dynamic_stitch",
                                                 .input_names = "indices, data",
                                                 .infer = &detail::infer_stitch,
                                                 .cpu = &cpu::stitch,
+                                                .cuda = TANDEM_CUDA(&cuda::stitch),
                                                 .gradient = &detail::stitch_gradient,
                                                 .dtype_input = 1,
                                                 .inputs = 2,

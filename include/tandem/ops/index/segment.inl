@@ -126,11 +126,13 @@ TANDEM_INLINE Grads unsorted_segment_prod_gradient(const GradCall& c) {
   return {segment_take(c.g[0], c.in[1]) * gather(others, argsort(order)), Gradient(), Gradient()};
 }
 
-constexpr OpDef segment_row(const char* name, KernelFn kernel, Grads (*gradient)(const GradCall&), Saves saves) {
+constexpr OpDef segment_row(const char* name, KernelFn kernel, KernelFn cuda, Grads (*gradient)(const GradCall&),
+                            Saves saves) {
   return {.name = name,
           .input_names = "x, ids",
           .infer = &infer_sorted_segments,
           .cpu = kernel,
+          .cuda = cuda,
           .gradient = gradient,
           .dtypes = dtypes::real,
           .inputs = 2,
@@ -153,14 +155,18 @@ constexpr OpDef unsorted_segment_row(const char* name, KernelFn kernel, KernelFn
 
 }  // namespace detail
 
-TANDEM_INLINE constexpr OpDef segment_sum_op = detail::segment_row(
-    "segment_sum", &detail::segment_kernel<cpu::SegmentFold::sum>, &detail::segment_sum_gradient, Saves::inputs);
-TANDEM_INLINE constexpr OpDef segment_prod_op = detail::segment_row(
-    "segment_prod", &detail::segment_kernel<cpu::SegmentFold::prod>, &detail::segment_prod_gradient, Saves::inputs);
-TANDEM_INLINE constexpr OpDef segment_max_op = detail::segment_row(
-    "segment_max", &detail::segment_kernel<cpu::SegmentFold::max>, &detail::segment_extreme_gradient, Saves::all);
-TANDEM_INLINE constexpr OpDef segment_min_op = detail::segment_row(
-    "segment_min", &detail::segment_kernel<cpu::SegmentFold::min>, &detail::segment_extreme_gradient, Saves::all);
+TANDEM_INLINE constexpr OpDef segment_sum_op =
+    detail::segment_row("segment_sum", &detail::segment_kernel<cpu::SegmentFold::sum>, TANDEM_CUDA(&cuda::segment_sum),
+                        &detail::segment_sum_gradient, Saves::inputs);
+TANDEM_INLINE constexpr OpDef segment_prod_op =
+    detail::segment_row("segment_prod", &detail::segment_kernel<cpu::SegmentFold::prod>,
+                        TANDEM_CUDA(&cuda::segment_prod), &detail::segment_prod_gradient, Saves::inputs);
+TANDEM_INLINE constexpr OpDef segment_max_op =
+    detail::segment_row("segment_max", &detail::segment_kernel<cpu::SegmentFold::max>, TANDEM_CUDA(&cuda::segment_max),
+                        &detail::segment_extreme_gradient, Saves::all);
+TANDEM_INLINE constexpr OpDef segment_min_op =
+    detail::segment_row("segment_min", &detail::segment_kernel<cpu::SegmentFold::min>, TANDEM_CUDA(&cuda::segment_min),
+                        &detail::segment_extreme_gradient, Saves::all);
 TANDEM_INLINE constexpr OpDef unsorted_segment_sum_op = detail::unsorted_segment_row(
     "unsorted_segment_sum", &detail::unsorted_segment_kernel<cpu::SegmentFold::sum>,
     TANDEM_CUDA(&cuda::unsorted_segment_sum), &detail::segment_sum_gradient, Saves::inputs);

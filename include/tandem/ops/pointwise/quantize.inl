@@ -127,11 +127,12 @@ TANDEM_INLINE Specs infer_dequantize(const InferCall& c) {
   return out;
 }
 constexpr OpDef quantize_row(const char* name, const char* input_names, const char* in_errors,
-                             Specs (*infer)(const InferCall&), KernelFn cpu, DTypes of) {
+                             Specs (*infer)(const InferCall&), KernelFn cpu, KernelFn cuda, DTypes of) {
   return {.name = name,
           .input_names = input_names,
           .infer = infer,
           .cpu = cpu,
+          .cuda = cuda,
           .dtypes = of,
           .inputs = 3,
           .saves = Saves::nothing,
@@ -144,10 +145,10 @@ constexpr OpDef quantize_row(const char* name, const char* input_names, const ch
 
 TANDEM_INLINE constexpr OpDef quantize_op =
     detail::quantize_row("quantize", "x, min_range, max_range", "quantization::quantize", &detail::infer_quantize,
-                         &cpu::quantize, dtypes::floating);
+                         &cpu::quantize, TANDEM_CUDA(&cuda::quantize), dtypes::floating);
 TANDEM_INLINE constexpr OpDef dequantize_op =
     detail::quantize_row("dequantize", "q, min_range, max_range", "quantization::dequantize", &detail::infer_dequantize,
-                         &cpu::dequantize, dtypes::quantized);
+                         &cpu::dequantize, TANDEM_CUDA(&cuda::dequantize), dtypes::quantized);
 
 namespace quantization {
 namespace impl {

@@ -5,6 +5,7 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/shape/repeat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
@@ -68,6 +69,7 @@ TANDEM_INLINE Tensor repeat_each(const Tensor& x, int axis, const Tensor& repeat
 TANDEM_INLINE constexpr OpDef repeat_indices_op{.name = "repeat_indices",
                                                 .infer = &detail::infer_repeat,
                                                 .cpu = &detail::repeat_kernel,
+                                                .cuda = TANDEM_CUDA(&cuda::repeat_indices),
                                                 .dtypes = dtypes::index,
                                                 .saves = Saves::nothing,
                                                 .flags = {.non_differentiable = true},
