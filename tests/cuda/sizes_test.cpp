@@ -230,5 +230,12 @@ TEST_CASE("CUDA sizes: random numbers are the CPU's") {
         return random::stateless_uniform({k}, {7, 8}, {.minval = -100, .maxval = 90, .dtype = d});
       }));
     CHECK(draw([](i64 k) { return random::stateless_bits({k}, {9, 1}); }));
+    draw([](i64 k) { return random::stateless_gamma({k}, {1, 3}, 0.7, {.dtype = float64}); });
+    draw([](i64 k) { return random::stateless_gamma({k}, {1, 3}, 30, {.dtype = float32}); });
+    // A draw within a rounding error of the border of acceptance may differ: none of these is.
+    CHECK(draw([](i64 k) { return random::stateless_poisson({k}, {1, 4}, 4.5, {.dtype = int32}); }));
+    CHECK(draw([](i64 k) { return random::stateless_poisson({k}, {1, 4}, 70, {.dtype = float64}); }));
+    CHECK(draw([](i64 k) { return random::stateless_binomial({k}, {1, 5}, 20, 0.3, {.dtype = int64}); }));
+    CHECK(draw([](i64 k) { return random::stateless_binomial({k}, {1, 5}, 900, 0.6, {.dtype = float32}); }));
   }
 }

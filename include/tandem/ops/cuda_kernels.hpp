@@ -107,6 +107,10 @@ void dequantize(const KernelCall& c);
 // ops/random/candidates.inl
 void log_uniform_candidate_sampler(const KernelCall& c);
 void uniform_candidate_sampler(const KernelCall& c);
+// ops/random/distributions.inl
+void random_gamma(const KernelCall& c);
+void random_poisson(const KernelCall& c);
+void random_binomial(const KernelCall& c);
 // ops/random/draw.inl
 void random_bits(const KernelCall& c);
 void random_uniform(const KernelCall& c);

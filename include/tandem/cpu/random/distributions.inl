@@ -1,4 +1,4 @@
-// Definitions of cpu/random/distributions.hpp: rejection methods in float64, one number at a time.
+// Definitions of cpu/random/distributions.hpp. Not here: the methods (util/rejection.hpp).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,115 +9,15 @@
 #include "tandem/base/error.hpp"
 #include "tandem/cpu/parallel.hpp"
 #include "tandem/cpu/random/distributions.hpp"
+#include "tandem/util/rejection.hpp"
 #include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::cpu {
 namespace detail {
 
-// The random numbers of one element: two blocks of words for each attempt, up to 128 attempts. A method accepts more
-// than half of them, so the last is never reached.
-struct Attempts {
-  const random::Stream& stream;
-  u64 element;
-  std::uint32_t block = 0;
-  static constexpr std::uint32_t last = 256;
-
-  bool more() const { return block < last; }
-  random::Words words() { return stream.block(element, block++); }
-};
-// In (0, 1].
-inline double positive_unit(std::uint32_t low, std::uint32_t high) { return 1 - random::unit(random::join(low, high)); }
-
-// Gamma(alpha, 1), or its logarithm, by the method of Marsaglia and Tsang ("A simple method for generating gamma
-// variables", 2000); below 1 a number for alpha + 1 times a power of a uniform one.
-inline double gamma_number(double alpha, bool is_log, Attempts at) {
-  const double d = (alpha < 1 ? alpha + 1 : alpha) - 1. / 3, c = 1 / std::sqrt(9 * d);
-  double log_scale = 0, x = d;
-  for (bool first = true; at.more(); first = false) {
-    const random::Words a = at.words(), b = at.words();
-    if (first && alpha < 1) log_scale = std::log(positive_unit(b.w[2], b.w[3])) / alpha;
-    const double z = random::normals64(random::join(a.w[0], a.w[1]), random::join(a.w[2], a.w[3])).first;
-    const double root = 1 + c * z, v = root * root * root;
-    if (root <= 0) continue;
-    x = d * v;
-    if (std::log(positive_unit(b.w[0], b.w[1])) < 0.5 * z * z + d - x + d * std::log(v)) break;
-  }
-  if (is_log) return std::log(x) + log_scale;
-  return alpha < 1 ? std::exp(std::log(x) + log_scale) : x;
-}
-
-// log k!
-inline double log_factorial(double k) { return rules::lgamma(k + 1); }
-
-// Poisson: below 10 by the inverse of the distribution function, else Hormann's transformed rejection PTRS ("The
-// transformed rejection method for generating Poisson random variables", 1993).
-inline double small_poisson(double mean, double u) {
-  double p = std::exp(-mean), sum = p, k = 0;
-  while (u >= sum && p > 0) {
-    k += 1;
-    p *= mean / k;
-    sum += p;
-    if (k > mean && p < sum * 1e-17) break;
-  }
-  return k;
-}
-inline double poisson_number(double mean, Attempts at) {
-  if (mean < 10) {
-    const random::Words w = at.words();
-    return small_poisson(mean, random::unit(random::join(w.w[0], w.w[1])));
-  }
-  if (!std::isfinite(mean)) return mean;
-  const double b = 0.931 + 2.53 * std::sqrt(mean), a = -0.059 + 0.02483 * b, log_mean = std::log(mean);
-  const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4), bound = 0.9277 - 3.6224 / (b - 2);
-  double k = mean;
-  while (at.more()) {
-    const random::Words w = at.words();
-    const double u = random::unit(random::join(w.w[0], w.w[1])) - 0.5, v = positive_unit(w.w[2], w.w[3]);
-    const double us = 0.5 - std::abs(u);
-    k = std::floor((2 * a / us + b) * u + mean + 0.43);
-    if (us >= 0.07 && v <= bound) return k;
-    if (k < 0 || (us < 0.013 && v > us)) continue;
-    if (std::log(v * inverse_alpha / (a / (us * us) + b)) <= k * log_mean - mean - log_factorial(k)) return k;
-  }
-  return std::floor(mean);
-}
-
-// Binomial with p <= 1/2: for n p below 10 by the inverse of the distribution function, else Hormann's BTRS ("The
-// generation of binomial random variates", 1993).
-inline double small_binomial(double n, double p, double u) {
-  const double odds = p / (1 - p);
-  double f = std::exp(n * std::log1p(-p)), sum = f, k = 0;
-  while (u >= sum && k < n) {
-    f *= odds * (n - k) / (k + 1);
-    k += 1;
-    sum += f;
-    if (k > n * p && f < sum * 1e-17) break;
-  }
-  return k;
-}
-inline double binomial_of_half(double n, double p, Attempts at) {
-  if (n * p < 10) {
-    const random::Words w = at.words();
-    return small_binomial(n, p, random::unit(random::join(w.w[0], w.w[1])));
-  }
-  const double spread = std::sqrt(n * p * (1 - p)), b = 1.15 + 2.53 * spread, a = -0.0873 + 0.0248 * b + 0.01 * p;
-  const double center = n * p + 0.5, bound = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * spread;
-  const double mode = std::floor((n + 1) * p), log_odds = std::log(p / (1 - p));
-  const double at_mode = log_factorial(mode) + log_factorial(n - mode);
-  while (at.more()) {
-    const random::Words w = at.words();
-    const double u = random::unit(random::join(w.w[0], w.w[1])) - 0.5, v = positive_unit(w.w[2], w.w[3]);
-    const double us = 0.5 - std::abs(u), k = std::floor((2 * a / us + b) * u + center);
-    if (us >= 0.07 && v <= bound) return k;
-    if (k < 0 || k > n) continue;
-    const double ratio = at_mode - log_factorial(k) - log_factorial(n - k) + (k - mode) * log_odds;
-    if (std::log(v * alpha / (a / (us * us) + b)) <= ratio) return k;
-  }
-  return mode;
-}
-inline double binomial_number(double n, double p, Attempts at) {
-  return p > 0.5 ? n - binomial_of_half(n, 1 - p, at) : binomial_of_half(n, p, at);
-}
+using random::binomial_number;
+using random::gamma_number;
+using random::poisson_number;
 
 // Writes make(i) to every element of out. Numbers beyond an integer dtype's range become its highest.
 template <class T, class F>

@@ -4,6 +4,7 @@
 #include "tandem/cpu/random/distributions.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/exp.hpp"
@@ -53,12 +54,13 @@ TANDEM_INLINE Grads random_gamma_gradient(const GradCall& c) {
   r[0] = alpha.rank() == 0 ? reduce_sum(g) : g;
   return r;
 }
-constexpr OpDef counted_row(const char* name, const char* input_names, const char* in_errors, KernelFn cpu, DTypes of,
-                            std::int8_t parameters) {
+constexpr OpDef counted_row(const char* name, const char* input_names, const char* in_errors, KernelFn cpu,
+                            KernelFn cuda, DTypes of, std::int8_t parameters) {
   return {.name = name,
           .input_names = input_names,
           .infer = &infer_counted,
           .cpu = cpu,
+          .cuda = cuda,
           .dtypes = of,
           .inputs = static_cast<std::int8_t>(parameters + 1),
           .saves = Saves::nothing,
@@ -74,6 +76,7 @@ TANDEM_INLINE constexpr OpDef random_gamma_op{.name = "random_gamma",
                                               .input_names = "alpha, key, rates",
                                               .infer = &detail::infer_random_gamma,
                                               .cpu = &cpu::random_gamma,
+                                              .cuda = TANDEM_CUDA(&cuda::random_gamma),
                                               .gradient = &detail::random_gamma_gradient,
                                               .dtypes = dtypes::floating,
                                               .inputs = at_least(2),
@@ -82,9 +85,11 @@ TANDEM_INLINE constexpr OpDef random_gamma_op{.name = "random_gamma",
                                               .attrs = &detail::attr_type<DistributionAttrs>,
                                               .rare = {.in_errors = "random::gamma"}};
 TANDEM_INLINE constexpr OpDef random_poisson_op =
-    detail::counted_row("random_poisson", "lam, key", "random::poisson", &cpu::random_poisson, dtypes::floating, 1);
-TANDEM_INLINE constexpr OpDef random_binomial_op = detail::counted_row(
-    "random_binomial", "counts, probs, key", "random::binomial", &cpu::random_binomial, dtypes_of(DType::float64), 2);
+    detail::counted_row("random_poisson", "lam, key", "random::poisson", &cpu::random_poisson,
+                        TANDEM_CUDA(&cuda::random_poisson), dtypes::floating, 1);
+TANDEM_INLINE constexpr OpDef random_binomial_op =
+    detail::counted_row("random_binomial", "counts, probs, key", "random::binomial", &cpu::random_binomial,
+                        TANDEM_CUDA(&cuda::random_binomial), dtypes_of(DType::float64), 2);
 
 namespace random::impl {
 
