@@ -77,7 +77,6 @@ TEST_CASE("CUDA: the ops without a kernel are these") {
       // Their results are shapes, texts or nothing, which live on the host.
       "assert", "assert_shapes", "print", "random_advance", "range", "rank", "shape", "size", "broadcast_dynamic_shape",
       // Not written yet.
-      "attention_delta", "scaled_dot_product_attention", "scaled_dot_product_attention_grad",
       "is_member", "number_distinct"};
   // Updates of many Variables at once: on a GPU one by one.
   known.insert({"sgd_updates", "momentum_updates", "rmsprop_updates", "rmsprop_momentum_updates",

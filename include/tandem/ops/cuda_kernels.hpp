@@ -10,6 +10,10 @@ struct Backend;
 namespace cuda {
 
 extern const Backend backend;
+// ops/attention/attention.inl
+void attention(const KernelCall& c);
+void attention_delta(const KernelCall& c);
+void attention_grad(const KernelCall& c);
 // ops/cast.inl
 void cast(const KernelCall& c);
 // ops/conv/conv.inl

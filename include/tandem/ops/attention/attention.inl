@@ -9,6 +9,7 @@
 #include "tandem/cpu/attention/attention.hpp"
 #include "tandem/ops/attention/attention.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/half.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -282,8 +283,7 @@ TANDEM_INLINE Grads gradient_attention(const GradCall& c) {
   Grads r;
   for (Tensor& t : apply(scaled_dot_product_attention_grad_op, {pointers.begin(), pointers.size()}, c.attrs))
     r.push(Gradient(std::move(t)));
-  const Tensor* const mask = mask_at(in, 6, a);
-  if (mask) {
+  if (const Tensor* const mask = mask_at(in, 6, a)) {
     const bool wanted = c.needs(3) && mask->dtype() != DType::bool_;
     r.push(wanted ? Gradient(mask_gradient(in, a)) : Gradient());
   }
@@ -337,11 +337,12 @@ TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_op{
     .input_names = "q, k, v, mask, key",
     .infer = &detail::infer_attention,
     .cpu = &cpu::attention,
+    .cuda = TANDEM_CUDA(&cuda::attention),
     .gradient = &detail::gradient_attention,
     .dtypes = dtypes::floating,
     .inputs = at_least(3),
     .outputs = 2,
-    .flags = {.takes_half = kernels_take_half},
+    .flags = {.takes_half = kernels_take_half, .cuda_takes_half = true},
     .attrs = &detail::attr_type<AttentionAttrs>,
     .rare = {.decomposition = &detail::reference_attention, .wide_outputs = 1u << 1}};
 TANDEM_INLINE constexpr OpDef attention_delta_op{
@@ -349,10 +350,11 @@ TANDEM_INLINE constexpr OpDef attention_delta_op{
     .input_names = "g, y",
     .infer = &detail::infer_attention_delta,
     .cpu = &cpu::attention_delta,
+    .cuda = TANDEM_CUDA(&cuda::attention_delta),
     .dtypes = dtypes::floating,
     .inputs = 2,
     .saves = Saves::inputs,
-    .flags = {.takes_half = kernels_take_half},
+    .flags = {.takes_half = kernels_take_half, .cuda_takes_half = true},
     .attrs = &detail::attr_type<AttentionAttrs>,
     .rare = {.decomposition = &detail::reference_attention_delta, .wide_outputs = 1u << 0}};
 TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_grad_op{
@@ -360,11 +362,12 @@ TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_grad_op{
     .input_names = "g, q, k, v, lse, delta, mask, key",
     .infer = &detail::infer_attention_grad,
     .cpu = &cpu::attention_grad,
+    .cuda = TANDEM_CUDA(&cuda::attention_grad),
     .dtypes = dtypes::floating,
     .inputs = at_least(6),
     .outputs = 3,
     .saves = Saves::inputs,
-    .flags = {.takes_half = kernels_take_half},
+    .flags = {.takes_half = kernels_take_half, .cuda_takes_half = true},
     .attrs = &detail::attr_type<AttentionAttrs>,
     .rare = {.decomposition = &detail::reference_attention_grad, .wide_inputs = 1u << 4 | 1u << 5}};
 
