@@ -13,14 +13,14 @@ namespace TANDEM_NS::cuda {
 TANDEM_API bool available();
 /// Returns a human-readable reason why no device can be used; empty if one can.
 TANDEM_API std::string why_unavailable();
-/// Returns the number of usable devices, possibly 0.
+/// Returns the number of devices, 0 if the first cannot be used; another may raise UnavailableError when it is used.
 TANDEM_API int device_count();
 
 /// Waits until all work launched on a device has run.
 ///   throws  what went wrong on the device since the last wait: errors::InvalidArgumentError for an index out of
 ///           range, errors::CudaError for anything else; errors::UnavailableError if there is no such device
 TANDEM_API void synchronize(int device = 0);
-/// Returns the number of implicit waits: values read on the host, copies from pinned memory. Summed over all devices.
+/// Returns the number of implicit waits of all devices: values read on the host, copies from pinned or managed memory.
 TANDEM_API std::uint64_t hidden_synchronizations();
 
 /// Returns the device memory as counted by the library's cache; `misses` counts the requests that went to the driver.
