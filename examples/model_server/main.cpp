@@ -92,6 +92,8 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--num_load_threads", o.num_load_threads, "models that are loaded at a time")->capture_default_str();
   app.add_option("--load_retry_interval_micros", f.load_retry_micros, "between two of them")->capture_default_str();
   app.add_option("--rest_api_timeout_in_ms", f.timeout_ms, "of a request")->capture_default_str();
+  app.add_option("--grpc_message_seconds", o.grpc_message_seconds, "from the begin of a call to its whole message")
+      ->capture_default_str();
   app.add_option("--web_root", f.web_root, "folder of a web page, in place of the built-in one");
   app.add_flag("--rest_api_enable_cors_support", o.enable_cors_support, "lets pages of other origins call");
   app.add_flag("--ignore_extra_inputs", o.ignore_extra_inputs, "passes over inputs that a model does not have");

@@ -10,6 +10,7 @@
 #include "tandem/serving_grpc/descriptors.inl"
 #include "tandem/serving_grpc/inference_service.inl"
 #include "tandem/serving_grpc/listener.inl"
+#include "tandem/serving_grpc/message_timer.inl"
 #include "tandem/serving_grpc/methods.inl"
 #include "tandem/serving_grpc/model_service.inl"
 #include "tandem/serving_grpc/prediction_service.inl"

@@ -48,7 +48,7 @@ class TANDEM_API Engine final : public Core {
   /// Refuses requests from now on with errors::UnavailableError, and waits so many seconds for those that run; then
   /// cancels them.
   void drain(double seconds);
-  /// Counts a request that a protocol refused before it got here: "size", "auth".
+  /// Counts a request that a protocol refused before it got here: "size", "auth", "deadline".
   void count_rejected(const char* reason);
 
  private:

@@ -367,7 +367,10 @@ TANDEM_INLINE void Engine::count_rejected(const char* reason) {
   LogEntry e;
   e.level = "warning", e.event = "refused", e.method = reason;
   constexpr int unauthenticated = 16;
-  e.code = std::string_view(reason) == "auth" ? unauthenticated : static_cast<int>(errors::Code::resource_exhausted);
+  const std::string_view why = reason;
+  e.code = why == "auth" ? unauthenticated
+                         : static_cast<int>(why == "deadline" ? errors::Code::deadline_exceeded
+                                                              : errors::Code::resource_exhausted);
   parts_->options.log->write(e);
 }
 

@@ -73,6 +73,7 @@ struct Options {
   int port = 8500;                 ///< of gRPC (serving_grpc.hpp); 0: any that is free (Server::port())
   int rest_api_port = 8501;        ///< 0: any that is free (Server::rest_port())
   double rest_api_timeout_seconds = 30;
+  double grpc_message_seconds = 120;  ///< from the begin of a call of gRPC until its message is there
   /// Files that GET answers with in place of the built-in page (read_web_files). Browsers are told to load nothing from
   /// elsewhere, and no scripts and styles that are not files.
   std::vector<WebFile> web_files = {};

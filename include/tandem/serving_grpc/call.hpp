@@ -13,19 +13,12 @@
 #include "tandem/serving/crew.hpp"
 #include "tandem/serving/guard.hpp"
 #include "tandem/serving_grpc/descriptors.hpp"
+#include "tandem/serving_grpc/message_timer.hpp"
 #include "tandem/serving_grpc/methods.hpp"
 
 namespace TANDEM_NS::serving::impl {
 
 class GrpcCall;
-
-/// What a completion queue's tags refer to.
-struct CallEvent {
-  virtual void on(bool ok) noexcept = 0;
-
- protected:
-  ~CallEvent() = default;
-};
 
 /// What the calls of a server have in common.
 struct GrpcShared {
@@ -33,7 +26,8 @@ struct GrpcShared {
       : engine(e),
         guard(g),
         methods(e, &e, o.ignore_extra_inputs, o.max_request_bytes),
-        most_streams(o.max_connections) {}
+        most_streams(o.max_connections),
+        messages(o.grpc_message_seconds) {}
 
   Engine& engine;
   const Guard& guard;
@@ -42,6 +36,7 @@ struct GrpcShared {
   const Descriptors descriptors;
   ::grpc::AsyncGenericService service;
   std::unique_ptr<::grpc::ServerCompletionQueue> queue;
+  MessageTimer messages;
   std::optional<Crew> crew;
   std::atomic<bool> is_closing{false};
   std::atomic<int> calls{0};  // that there are, those too that wait for a client
@@ -51,7 +46,7 @@ struct GrpcShared {
 };
 
 /// A call. It owns itself: it ends when gRPC has told both that the answer is sent and that the call is over.
-class GrpcCall {
+class GrpcCall final : MessageTimer::Call {
  public:
   /// Waits for the next call.
   static void accept(GrpcShared& shared) { new GrpcCall(shared); }
@@ -86,6 +81,7 @@ class GrpcCall {
   void begin_stream();
   void read_message();
   void got_message(bool ok);
+  void message_is_late() noexcept override;
   void answer();
   void answer_watch();
   void answer_reflection();
@@ -109,7 +105,7 @@ class GrpcCall {
   const Method* method_ = nullptr;
   bool is_stream_ = false;  // one that is counted
   const CancelToken cancel_;
-  std::atomic<int> awaited_{2};  // finished and over
+  std::atomic<int> awaited_{2};  // finished and over, and the message if it is late
   std::atomic<bool> is_cancelled_{false};
   std::string watched_, last_;  // Health.Watch: the request, and what was sent last
   std::optional<::grpc::Alarm> alarm_;

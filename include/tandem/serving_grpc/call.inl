@@ -96,8 +96,20 @@ TANDEM_INLINE void GrpcCall::begin_stream() {
   shared_.engine.count_rejected("queue");
   fail(8, "too many clients watch or reflect; try again later");
 }
-TANDEM_INLINE void GrpcCall::read_message() { stream_.Read(&request_, read_.post()); }
+// Reflection may pause between its messages.
+TANDEM_INLINE void GrpcCall::read_message() {
+  if (method_->kind != Method::reflection) shared_.messages.begin(*this, *shared_.queue);
+  stream_.Read(&request_, read_.post());
+}
+TANDEM_INLINE void GrpcCall::message_is_late() noexcept {
+  ++awaited_;  // gRPC still tells that nothing was read
+  fail(4, "the message comes too slowly");
+}
 TANDEM_INLINE void GrpcCall::got_message(bool ok) {
+  if (method_->kind != Method::reflection && !shared_.messages.end(*this)) {
+    shared_.engine.count_rejected("deadline");
+    return release();
+  }
   if (!ok) {  // the client has no more of them, or is gone, or the message is too large, which gRPC says itself
     if (method_->kind == Method::reflection) return fail(0, "");
     return fail(3, "the call has no message");

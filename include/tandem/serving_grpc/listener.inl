@@ -95,6 +95,7 @@ class GrpcListener final : public Listener, public CrewWork {
     end_crew();
   }
   void end_crew() {
+    shared_.messages.stop();
     shared_.queue->Shutdown();
     shared_.crew->join();
   }

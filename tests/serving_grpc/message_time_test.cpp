@@ -1,0 +1,92 @@
+// gRPC: how long a message may take to come.
+#include <chrono>
+#include <thread>
+
+#include "tests/serving_grpc/client.hpp"
+#include "tests/serving_grpc/raw_caller.hpp"
+
+namespace grpc_message_time_test {
+
+using namespace tandem;
+using serving::Server;
+using testing::GrpcClient;
+using testing::GrpcStream;
+using testing::metric;
+using testing::RawCaller;
+
+constexpr const char* late = "tandem_rejected_total{reason=\"deadline\"}";
+
+TEST_CASE("grpc: a message that comes byte by byte meets its time limit") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  serving::Options options = testing::grpc_options(folder.path, "half");
+  options.grpc_message_seconds = 0.4;
+  Server server(options, serving::grpc_listener);
+  server.engine().settle();
+  RawCaller slow(server.port());
+  REQUIRE(slow.send_data(std::string("\0\0\0\x03\xe8", 5)));  // a message of 1000 bytes follows
+  while (metric(server.engine(), late) < 1) {
+    slow.send_data("x");
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  CHECK_THAT(slow.read_to_the_end(), ContainsSubstring("headers"));
+  CHECK(testing::outputs_of(
+            GrpcClient(server.port()).call(testing::grpc_predict_path, testing::predict_request("half", {1}))) ==
+        std::vector<float>{2.5f});
+}
+
+TEST_CASE("grpc: calls without a message end, and say why") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  serving::Options options = testing::grpc_options(folder.path, "half");
+  options.grpc_message_seconds = 0.2;
+  Server server(options, serving::grpc_listener);
+  server.engine().settle();
+  GrpcClient client(server.port());
+  for (int round = 0; round < 3; ++round) {
+    GrpcStream first(client, testing::grpc_predict_path), second(client, testing::grpc_predict_path),
+        watching(client, "/grpc.health.v1.Health/Watch");
+    for (GrpcStream* const stream : {&second, &first, &watching}) {
+      const testing::GrpcAnswer a = stream->read();
+      CHECK(a.code == 4);
+      CHECK(a.text == "the message comes too slowly");
+    }
+  }
+  CHECK(metric(server.engine(), late) == 9);
+}
+
+TEST_CASE("grpc: watchers and reflections that have their message are not late") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  serving::Options options = testing::grpc_options(folder.path, "half");
+  options.grpc_message_seconds = 0.2;
+  Server server(options, serving::grpc_listener);
+  server.engine().settle();
+  GrpcClient client(server.port());
+  GrpcStream watching(client, "/grpc.health.v1.Health/Watch"), none(client, testing::grpc_predict_path);
+  GrpcStream asking(client, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo");
+  REQUIRE(watching.write(""));
+  CHECK(testing::at(watching.read().message, {1}) == "1");
+  CHECK(none.read().code == 4);  // after the limit
+  std::string list;
+  testing::append_field(list, 7, "");
+  REQUIRE(asking.write(list));
+  CHECK(asking.read().code == 0);
+  server.engine().reload({{.name = "half", .base_path = folder / "nowhere"}});
+  CHECK(testing::at(watching.read().message, {1}) == "2");
+}
+
+TEST_CASE("grpc: a server that ends does not wait for messages") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  serving::Options options = testing::grpc_options(folder.path, "half");
+  options.grace_seconds = 0.1, options.grpc_message_seconds = 3600;
+  Server server(options, serving::grpc_listener);
+  server.engine().settle();
+  GrpcClient client(server.port());
+  GrpcStream waiting(client, testing::grpc_predict_path);
+  server.stop();
+  CHECK(waiting.read().code != 0);
+}
+
+}  // namespace grpc_message_time_test
