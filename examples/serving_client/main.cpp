@@ -3,12 +3,15 @@
 //   serving_client digits '[[0, 0.5, ...], ...]'       an instance of any shape, as JSON
 #include <fmt/core.h>
 #include <netdb.h>
+#include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -24,20 +27,19 @@ struct Options {
   int timeout = 30;
 };
 
+/// A connection that has so many seconds for everything: a server that sends a byte from time to time gets no more.
 class Connection {
  public:
   /// throws  std::runtime_error if nobody listens there
-  Connection(const std::string& host, const std::string& port, int seconds) {
+  Connection(const std::string& host, const std::string& port, int seconds)
+      : end_(std::chrono::steady_clock::now() + std::chrono::seconds(seconds)) {
     addrinfo wanted{}, *found = nullptr;
     wanted.ai_socktype = SOCK_STREAM;
     if (const int error = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &found))
       throw std::runtime_error(fmt::format("{}:{}: {}", host, port, ::gai_strerror(error)));
     for (const addrinfo* at = found; at && socket_ < 0; at = at->ai_next) {
-      socket_ = ::socket(at->ai_family, at->ai_socktype, at->ai_protocol);
-      const timeval limit{seconds, 0};
-      if (socket_ >= 0) ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-      if (socket_ >= 0) ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-      if (socket_ >= 0 && ::connect(socket_, at->ai_addr, at->ai_addrlen) != 0) ::close(socket_), socket_ = -1;
+      socket_ = ::socket(at->ai_family, at->ai_socktype | SOCK_NONBLOCK, at->ai_protocol);
+      if (socket_ >= 0 && !connect(*at)) ::close(socket_), socket_ = -1;
     }
     ::freeaddrinfo(found);
     if (socket_ < 0) throw std::runtime_error(fmt::format("{}:{} does not answer", host, port));
@@ -49,8 +51,8 @@ class Connection {
   void send(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t n = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
-      if (n <= 0) fail();
-      text.remove_prefix(static_cast<std::size_t>(n));
+      if (n >= 0) text.remove_prefix(static_cast<std::size_t>(n));
+      else wait(POLLOUT);
     }
   }
   /// All that comes until the server closes the connection.
@@ -58,17 +60,39 @@ class Connection {
     std::string all;
     char some[16384];
     for (ssize_t n; (n = ::recv(socket_, some, sizeof some, 0)) != 0;) {
-      if (n < 0) fail();
-      all.append(some, static_cast<std::size_t>(n));
+      if (n < 0) wait(POLLIN);
+      else all.append(some, static_cast<std::size_t>(n));
+      check_time();
     }
     return all;
   }
 
  private:
-  [[noreturn]] static void fail() {
-    if (errno == EAGAIN) throw std::runtime_error("the answer takes too long");
-    throw std::runtime_error(fmt::format("the server has closed the connection: {}", std::strerror(errno)));
+  bool connect(const addrinfo& to) const {
+    if (::connect(socket_, to.ai_addr, to.ai_addrlen) == 0) return true;
+    pollfd state{socket_, POLLOUT, 0};
+    int error = 0;
+    socklen_t size = sizeof error;
+    return errno == EINPROGRESS && ::poll(&state, 1, milliseconds_left()) == 1 &&
+           ::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
   }
+  // After a call that has failed: until it may be tried again.
+  void wait(short what) const {
+    if (errno != EAGAIN && errno != EINTR)
+      throw std::runtime_error(fmt::format("the server has closed the connection: {}", std::strerror(errno)));
+    pollfd state{socket_, what, 0};
+    ::poll(&state, 1, milliseconds_left());
+    check_time();
+  }
+  void check_time() const {
+    if (milliseconds_left() == 0) throw std::runtime_error("the answer takes too long");
+  }
+  int milliseconds_left() const {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end_ - std::chrono::steady_clock::now());
+    return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+  }
+
+  const std::chrono::steady_clock::time_point end_;
   int socket_ = -1;
 };
 
@@ -114,6 +138,8 @@ int main(int argc, char** argv) {
   app.add_option("--port", o.port, "of REST")->capture_default_str();
   app.add_option("--signature", o.signature, "of the model")->capture_default_str();
   app.add_option("--token", o.token, "what the server wants of its clients");
-  app.add_option("--timeout", o.timeout, "seconds")->check(arguments::whole_number(1))->capture_default_str();
+  app.add_option("--timeout", o.timeout, "seconds, for all of it")
+      ->check(arguments::whole_number(1))
+      ->capture_default_str();
   return program::run("serving_client", app, argc, argv, [&] { return ask(o); });
 }

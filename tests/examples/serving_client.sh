@@ -32,4 +32,38 @@ gives 'serving_client.py: .*Bearer TOKEN' $python half 1 --address "$address"
 gives 'Servable not found for request: Specific(half, 7)' $python half/versions/7 1 --address "$address" --token secret
 gives 'serving_client.py: .*refused' $python half 1 --address http://127.0.0.1:1
 stop
+
+# Servers that accept and never answer, do not read, or send byte by byte end at the client's time limit.
+cat >"$folder/slow.py" <<'PY'
+import socket, sys, threading, time
+def trickle(c):
+    c.recv(65536)
+    c.sendall(b"HTTP/1.1 200 OK\r\n")
+    try:
+        while True:
+            c.sendall(b"X")
+            time.sleep(0.05)
+    except OSError:
+        pass
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+s.bind(("127.0.0.1", 0))
+s.listen()
+print("slow:", s.getsockname()[1], flush=True)
+kept = []
+while True:
+    kept.append(s.accept()[0])
+    if sys.argv[1] == "trickle":
+        threading.Thread(target=trickle, args=(kept[-1],), daemon=True).start()
+PY
+row=$(python3 -c 'print("[" + "0.5, " * 20000 + "1]")')
+for how in silent trickle; do
+  start 'slow: \([0-9]*\)' 10 python3 "$folder/slow.py" $how
+  gives 'serving_client: the answer takes too long' timeout 60 "$program" half 1 --port "$address" --timeout 1
+  [ $how = trickle ] || gives 'serving_client: the answer takes too long' timeout 60 "$program" half "$row" "$row" "$row" "$row" \
+    "$row" "$row" "$row" "$row" --port "$address" --timeout 1 # which is not read
+  kill "$server"
+  wait "$server" 2>/dev/null
+  server=
+done
 exit $failures
