@@ -54,6 +54,12 @@ gives '^  no error' "$program" --replay "$hidden"
 gives 'is not a failure file' "$program" --replay "$golden"
 gives '--replay takes no NUMBERS' "$program" --replay "$failure" 1,2
 gives 'truncated' sh -c 'head -c 300 "$1" >"$2" && "$3" --replay "$2"' - "$failure" "$folder/torn" "$program"
+# It may come from anybody, and print would append to printed.txt here: the op is refused, also when it is never reached.
+printing=$(cd "$(dirname "$0")/../io/golden" && pwd)/failure_1_print.graph
+absolute=$(cd "$(dirname "$program")" && pwd)/$(basename "$program")
+gives 'run_graph: .*print' sh -c 'cd "$1" && "$2" --replay "$3"' - "$folder" "$absolute" "$printing"
+status 1 sh -c 'cd "$1" && "$2" --replay "$3"' - "$folder" "$absolute" "$printing"
+[ ! -e "$folder/printed.txt" ] || { failures=$((failures + 1)); echo 'FAILED: print has written a file'; }
 
 [ $failures -eq 0 ] && echo ok
 exit $((failures > 0))
