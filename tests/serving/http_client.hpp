@@ -43,6 +43,11 @@ class Client {
     for (char c; !r.ends_with(last) && ::recv(socket_, &c, 1, 0) == 1;) r += c;
     return r;
   }
+  /// Says that the connection ends with a reset, as that of a process that is killed.
+  void close_by_reset() const {
+    const linger at_once{1, 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  }
   bool is_closed() const {
     char c;
     return ::recv(socket_, &c, 1, 0) == 0;

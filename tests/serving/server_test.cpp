@@ -1,4 +1,5 @@
 // Server: HTTP over real sockets: answers, limits, slow and vanished clients, tokens, shutdown.
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -181,6 +182,27 @@ TEST_CASE("server: a large answer is sent whole before the server ends") {
   std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the client is slow
   CHECK_THAT(client.receive(), StartsWith("HTTP/1.1 200") && ContainsSubstring("299999.0]"));
   ending.join();
+}
+
+TEST_CASE(
+    "server: a client that closes its connection within an answer ends nothing, with SIGPIPE as it is by default") {
+  const auto before = std::signal(SIGPIPE, SIG_DFL);
+  const testing::TemporaryFolder folder;
+  const auto f = function([](const Tensor& n) { return range(constant(0.f), cast(n, float32), constant(1.f)); });
+  saved_model::save(folder / "range/1", {{"serving_default", saved_model::predict(f, {{"n", {{}, int32}}}, {"y"})}});
+  Server server(server_options(folder.path, "range"));
+  server.engine().settle();
+  const std::string body = R"({"inputs": 2000000})";
+  for (int i = 0; i < 5; ++i) {
+    const Client client(server.rest_port());
+    client.send("POST /v1/models/range:predict HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) +
+                "\r\n\r\n" + body);
+    CHECK_THAT(client.receive_until("\r\n"), StartsWith("HTTP/1.1 200"));
+    if (i % 2) client.close_by_reset();
+  }
+  CHECK_THAT(Client(server.rest_port()).ask("POST", "/v1/models/range:predict", R"({"inputs": 3})"),
+             ContainsSubstring("[0.0,1.0,2.0]") || ContainsSubstring("[0.0, 1.0, 2.0]"));
+  std::signal(SIGPIPE, before);
 }
 
 TEST_CASE("server: stop() lets what runs finish, and refuses what comes") {
