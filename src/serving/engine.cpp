@@ -3,5 +3,6 @@
 #include "tandem/serving/load_version.inl"
 #include "tandem/serving/manager.inl"
 #include "tandem/serving/model_versions.inl"
+#include "tandem/serving/padding.inl"
 #include "tandem/serving/run_slots.inl"
 #include "tandem/serving/warm_up.inl"

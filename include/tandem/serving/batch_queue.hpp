@@ -19,12 +19,14 @@ namespace TANDEM_NS::serving::impl {
 struct BatchRun {
   const Servable& servable;
   const Batching& batching;
+  const Padding* padding;  // null: all requests of the queue have one shape
   const CancelToken& grace_is_over;
   RunSlots& slots;
   Metrics& metrics;
 };
 
-/// Requests for one signature of one version whose inputs differ in their first dimension alone. There is no thread of
+/// Requests for one signature of one version whose inputs differ in their first dimension alone, or in sizes that are
+/// padded, too. There is no thread of
 /// its own: the first request that comes while none leads becomes the leader. It waits for a slot, takes what has
 /// gathered by then, lets another lead, and runs what it took as one.
 class BatchQueue {
@@ -45,10 +47,12 @@ class BatchQueue {
 
   void lead(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Job>& self, const BatchRun& how);
   void gather(std::unique_lock<std::mutex>& lock, const Job& self, const CallScope& scope, const BatchRun& how);
-  std::shared_ptr<Batch> take(i64 most);
+  std::size_t count_for_batch(const BatchRun& how) const;
+  std::shared_ptr<Batch> take(const BatchRun& how);
   void hand_over();
   void run_together(const Batch& batch, const BatchRun& how);
   void run_stacked(const Jobs& jobs, const CallOptions& call, const BatchRun& how);
+  NamedTensors stacked(const Jobs& jobs, const BatchRun& how) const;
   NamedTensors run_rows(const NamedTensors& inputs, i64 rows, const CallOptions& call, const BatchRun& how,
                         bool may_cut);
   NamedTensors run_in_parts(const NamedTensors& inputs, i64 rows, const CallOptions& call, const BatchRun& how);
@@ -66,8 +70,9 @@ inline double seconds_since(std::chrono::steady_clock::time_point t) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
 }
 
-/// The key of the queue that a request belongs to: signature, names, dtypes and all sizes but the first; empty if it
-/// cannot be batched: inputs without a first dimension, or of different numbers of rows.
-std::string batch_key(const std::string& signature, const NamedTensors& inputs);
+/// The key of the queue that a request belongs to: signature, names, dtypes and all sizes but the first and those that
+/// are padded; empty if it cannot be batched: inputs without a first dimension, or of different numbers of rows.
+///   padding   null: nothing is padded
+std::string batch_key(const std::string& signature, const NamedTensors& inputs, const Padding* padding);
 
 }  // namespace TANDEM_NS::serving::impl

@@ -7,6 +7,7 @@
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/serving/batch_queue.hpp"
 #include "tandem/serving/metrics.hpp"
+#include "tandem/serving/padding.hpp"
 #include "tandem/serving/rows.hpp"
 
 namespace TANDEM_NS::serving::impl {
@@ -50,14 +51,22 @@ struct BatchQueue::Batch {
   }
 };
 
-TANDEM_INLINE std::string batch_key(const std::string& signature, const NamedTensors& inputs) {
+// Whether an axis of an input is padded.
+TANDEM_INLINE bool is_padded(const Padding* padding, const std::string& name, int axis) {
+  if (!padding) return false;
+  const auto at = padding->inputs.find(name);
+  return at != padding->inputs.end() &&
+         std::any_of(at->second.begin(), at->second.end(), [&](const Padding::Axis& a) { return a.axis == axis; });
+}
+TANDEM_INLINE std::string batch_key(const std::string& signature, const NamedTensors& inputs, const Padding* padding) {
   std::string key = signature;
   i64 rows = none;
   for (const auto& [name, t] : inputs) {
     if (t.rank() < 1 || (rows != none && t.shape().dim(0) != rows)) return {};
     rows = t.shape().dim(0);
     key += '\n' + name + ' ' + tandem::name(t.dtype());
-    for (int i = 1; i < t.rank(); ++i) key += ' ' + std::to_string(t.shape().dim(i));
+    for (int i = 1; i < t.rank(); ++i)
+      key += ' ' + (is_padded(padding, name, i) ? "any" : std::to_string(t.shape().dim(i)));
   }
   return rows == none || rows == 0 ? std::string() : key;
 }
@@ -112,13 +121,26 @@ TANDEM_INLINE void BatchQueue::gather(std::unique_lock<std::mutex>& lock, const 
     arrived_.wait_until(lock,
                         std::min(until, std::chrono::steady_clock::now() + std::chrono::milliseconds(cancel_check_ms)));
 }
-// The requests at the front that fit into one batch, at least one. If there is no memory for it nothing has changed.
-TANDEM_INLINE std::shared_ptr<BatchQueue::Batch> BatchQueue::take(i64 most) {
-  const auto batch = std::make_shared<Batch>();
-  batch->jobs.reserve(waiting_.size());
+// How many of the requests at the front fit into one batch.
+TANDEM_INLINE std::size_t BatchQueue::count_for_batch(const BatchRun& how) const {
+  std::optional<PaddedSizes> sizes;
+  if (how.padding) sizes.emplace(*how.padding);
+  std::size_t n = 0;
   i64 rows = 0;
-  while (!waiting_.empty() && (batch->jobs.empty() || rows + waiting_.front()->rows <= most)) {
-    rows += waiting_.front()->rows;
+  for (const auto& job : waiting_) {
+    rows += job->rows;
+    if (n > 0 && rows > how.batching.max_batch_size) break;
+    if (sizes && !sizes->add(job->inputs) && n > 0) break;
+    ++n;
+  }
+  return n;
+}
+// The requests at the front that fit into one batch. If there is no memory for it nothing has changed.
+TANDEM_INLINE std::shared_ptr<BatchQueue::Batch> BatchQueue::take(const BatchRun& how) {
+  const auto batch = std::make_shared<Batch>();
+  const std::size_t n = count_for_batch(how);
+  batch->jobs.reserve(n);
+  while (batch->jobs.size() < n) {
     waiting_.front()->state = Job::running;
     waiting_.front()->batch = batch;
     batch->jobs.push_back(std::move(waiting_.front()));
@@ -138,7 +160,7 @@ TANDEM_INLINE void BatchQueue::lead(std::unique_lock<std::mutex>& lock, const st
     slot.emplace(how.slots);
     lock.lock();
     scope.check("serving", "while the request waited for a batch");
-    batch = take(how.batching.max_batch_size);
+    batch = take(how);
   } catch (...) {
     if (!lock.owns_lock()) lock.lock();
     std::erase(waiting_, self);
@@ -236,14 +258,28 @@ TANDEM_INLINE void BatchQueue::run_stacked(const Jobs& jobs, const CallOptions& 
                                                          : run_rows(job.inputs, job.rows, call, how, false);
     return;
   }
-  std::vector<const NamedTensors*> parts;
   i64 rows = 0, at = 0;
-  for (const auto& job : jobs) parts.push_back(&job->inputs), rows += job->rows;
-  const NamedTensors all = run_rows(stack_rows(parts), rows, call, how, true);
+  for (const auto& job : jobs) rows += job->rows;
+  const NamedTensors all = run_rows(stacked(jobs, how), rows, call, how, true);
   for (const auto& job : jobs) {
     job->outputs = rows_of(all, at, at + job->rows);
+    if (how.padding) job->outputs = without_padding(std::move(job->outputs), job->inputs, *how.padding);
     at += job->rows;
   }
+}
+// The inputs of all.
+TANDEM_INLINE NamedTensors BatchQueue::stacked(const Jobs& jobs, const BatchRun& how) const {
+  std::vector<const NamedTensors*> parts;
+  std::vector<NamedTensors> padded;
+  if (how.padding) {
+    PaddedSizes sizes(*how.padding);
+    for (const auto& job : jobs) sizes.add(job->inputs);
+    for (const auto& job : jobs) padded.push_back(sizes.pad(job->inputs));
+    for (const NamedTensors& part : padded) parts.push_back(&part);
+  } else {
+    for (const auto& job : jobs) parts.push_back(&job->inputs);
+  }
+  return stack_rows(parts);
 }
 
 }  // namespace TANDEM_NS::serving::impl

@@ -128,10 +128,13 @@ TANDEM_INLINE Batching parse_batching(std::string_view text, const std::string& 
     else if (f.name == "batch_timeout_micros") b.batch_timeout_micros = file.wrapped(f);
     else if (f.name == "allowed_batch_sizes") b.allowed_batch_sizes.push_back(file.integer(f));
     else if (f.name == "enable_large_batch_splitting") b.enable_large_batch_splitting = file.flag(f);
-    else if (f.name == "num_batch_threads" || f.name == "max_enqueued_batches" || f.name == "thread_pool_name" ||
-             f.name == "pad_variable_length_inputs")
+    else if (f.name == "pad_variable_length_inputs") b.pad_variable_length_inputs = file.flag(f);
+    else if (f.name == "num_batch_threads" || f.name == "max_enqueued_batches" || f.name == "thread_pool_name")
       detail::warn(("serving: " + path + ": " + f.name + " has no meaning here and is passed over").c_str());
-    else file.unknown(f, "max_batch_size, batch_timeout_micros, allowed_batch_sizes, enable_large_batch_splitting");
+    else
+      file.unknown(f,
+                   "max_batch_size, batch_timeout_micros, allowed_batch_sizes, enable_large_batch_splitting, "
+                   "pad_variable_length_inputs");
   }
   return b;
 }

@@ -201,15 +201,21 @@ TANDEM_INLINE int current_code() {
 
 TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable& servable) {
   const std::string name = impl::check_request(servable.loaded, r);
-  const bool may_batch = std::find(servable.batched.begin(), servable.batched.end(), name) != servable.batched.end();
-  const std::string key = may_batch ? impl::batch_key(name, r.inputs) : std::string();
+  const auto batched = servable.batched.find(name);
+  const impl::Padding* padding = nullptr;
+  std::string key;
+  if (batched != servable.batched.end()) {
+    if (batched->second && batched->second->fits(r.inputs)) padding = &*batched->second;
+    key = impl::batch_key(name, r.inputs, padding);
+  }
   const i64 rows = impl::row_count(r.inputs);
   const impl::Admission::Entry entry(admission, r.model.name, rows, impl::bytes_of(r.inputs));
   Response response{servable.version, {}};
   const auto begin = std::chrono::steady_clock::now();
   if (!key.empty()) {
-    response.outputs = queues.of(servable, name, key)
-                           ->run(r.inputs, r.call, {servable, options.batching, grace_is_over, slots, metrics});
+    response.outputs =
+        queues.of(servable, name, key)
+            ->run(r.inputs, r.call, {servable, options.batching, padding, grace_is_over, slots, metrics});
   } else {
     const CallScope scope(r.call);
     slots.acquire(r.model.name, scope);

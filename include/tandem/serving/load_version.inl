@@ -23,7 +23,7 @@ TANDEM_INLINE Lease load_version(const VersionPlace& place, const Options& optio
                {}});
   if (options.memory_limit) budget.reserve(bytes_with_a_call(made->loaded, options.batching), made->loaded.bytes());
   if (options.enable_model_warmup) warm_up(made->loaded);
-  if (options.batching.enabled) made->batched = batchable_signatures(place.model, made->loaded);
+  if (options.batching.enabled) made->batched = batchable_signatures(place.model, made->loaded, options.batching);
   return made;
 }
 

@@ -1,16 +1,22 @@
 // Manager: which versions of which models are in memory. Part of the component tandem::serving. Not here: what runs
 // them (engine.hpp).
 #pragma once
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tandem/serving/options.hpp"
+#include "tandem/serving/padding.hpp"
 #include "tandem/serving/request.hpp"
 
 namespace TANDEM_NS::serving::impl {
 
 class Metrics;
+
+/// The signatures whose requests may be batched, each with how requests of other lengths are padded, if they are.
+using Batched = std::map<std::string, std::optional<Padding>>;
 
 /// A version in memory. Who holds one can use it, whatever happens to the model's folder or configuration.
 struct Servable {
@@ -18,7 +24,7 @@ struct Servable {
   i64 version;
   u64 id;  // of no other, not even of the same version loaded again
   saved_model::Loaded loaded;
-  std::vector<std::string> batched;  // the signatures whose requests may be batched
+  Batched batched;
 };
 using Lease = std::shared_ptr<const Servable>;
 

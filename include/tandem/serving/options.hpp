@@ -28,6 +28,11 @@ struct Batching {
   /// one by repeating their first row. None: any size.
   std::vector<i64> allowed_batch_sizes = {};
   bool enable_large_batch_splitting = true;  ///< a larger request runs in parts; false: it is refused
+  /// Whether requests whose inputs differ in sizes that the signature leaves open run as one batch: their inputs are
+  /// padded at the ends with 0, false or the empty text, outputs that have such a size are cut again. Only for
+  /// signatures that gave the same with and without padding when the version was loaded. false: one batch has one
+  /// shape.
+  bool pad_variable_length_inputs = false;
 };
 
 struct ModelConfig {

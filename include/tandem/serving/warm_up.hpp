@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tandem/serving/manager.hpp"
 #include "tandem/serving/request.hpp"
 
 namespace TANDEM_NS::serving::impl {
@@ -15,8 +16,12 @@ std::vector<Request> warm_up_requests(const saved_model::Loaded& model);
 ///   throws  what the model raises
 void warm_up(const saved_model::Loaded& model);
 
+/// Whether two tensors agree within the rounding of kernels that add in another order; texts must be equal.
+TANDEM_API bool agree(const Tensor& a, const Tensor& b);
+
 /// The signatures whose rows give the same alone and stacked, within rounding, tried with the rows of the warm-up
-/// requests or, without them, with numbers of any kind. Of the others a warning says why they are not batched.
-std::vector<std::string> batchable_signatures(const std::string& name, const saved_model::Loaded& model);
+/// requests or, without them, with numbers of any kind. Of the others a warning says why they are not batched, and of
+/// those with inputs of unknown lengths, if they are wanted, why these are not padded.
+Batched batchable_signatures(const std::string& name, const saved_model::Loaded& model, const Batching& how);
 
 }  // namespace TANDEM_NS::serving::impl

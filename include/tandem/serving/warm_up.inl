@@ -62,7 +62,6 @@ TANDEM_INLINE NamedTensors invented_inputs(const saved_model::Signature& s) {
   }
   return r;
 }
-// Whether two tensors of numbers agree within the rounding of kernels that add in another order.
 TANDEM_INLINE bool agree(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
   if (a.dtype() == DType::string) {
@@ -126,15 +125,25 @@ TANDEM_INLINE std::string why_not_batched(const saved_model::Loaded& model, cons
   }
   return {};
 }
-TANDEM_INLINE std::vector<std::string> batchable_signatures(const std::string& model,
-                                                            const saved_model::Loaded& loaded) {
-  std::vector<std::string> r;
+TANDEM_INLINE Batched batchable_signatures(const std::string& model, const saved_model::Loaded& loaded,
+                                           const Batching& how) {
+  Batched r;
   const std::vector<Request> saved = warm_up_requests(loaded);
   for (const auto& [name, s] : loaded.signatures()) {
+    const auto warn = [&, signature = name](const std::string& what, const std::string& why) {
+      detail::warn(("serving: the signature '" + signature + "' of " + model + " is not " + what + ": " + why).c_str());
+    };
     const std::string why = s.batch() ? why_not_batched(loaded, name, s, saved)
                                       : "not all of its inputs and outputs begin with an unknown dimension";
-    if (why.empty()) r.push_back(name);
-    else detail::warn(("serving: the signature '" + name + "' of " + model + " is not batched: " + why).c_str());
+    if (!why.empty()) {
+      warn("batched", why);
+      continue;
+    }
+    std::string why_not_padded;
+    std::optional<Padding>& padding = r[name];
+    if (how.pad_variable_length_inputs)
+      padding = find_padding(loaded, name, s, trial_rows(name, s, saved), why_not_padded);
+    if (!why_not_padded.empty()) warn("batched with padding", why_not_padded);
   }
   return r;
 }
