@@ -6,8 +6,10 @@
 #include <string>
 
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/core/allocator.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/data/dataset_sources.hpp"
+#include "tandem/distribute/collectives.hpp"
 #include "tandem/distribute/sim_cluster.hpp"
 #include "tandem/distribute/strategy.hpp"
 #include "tandem/graph/trace/function.hpp"
@@ -49,6 +51,12 @@ TEST_CASE("a ShardedEmbedding has the same initial values for any number of rank
   CHECK(sorted.front() >= -0.05f);
   CHECK(sorted.back() < 0.05f);
   for (const int ranks : {2, 3, 4, 7}) CHECK(table_of(ranks) == one);
+}
+TEST_CASE("initial values of a large table need no more memory than the table and a block") {
+  const i64 before = memory::info().live;
+  memory::reset_peak();
+  const ShardedEmbedding embedding(200'000, 8, {.seed = 8});
+  CHECK(memory::info().peak - before < 200'000 * 8 * 4 * 5 / 4);
 }
 TEST_CASE("without a seed rank 0 draws one for all") {
   std::atomic<int> right = 0;

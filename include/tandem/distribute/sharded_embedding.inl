@@ -1,6 +1,7 @@
 // Definitions of distribute/sharded_embedding.hpp.
 #pragma once
 #include <algorithm>
+#include <cstring>
 
 #include "tandem/core/replication.hpp"
 #include "tandem/core/scope.hpp"
@@ -29,7 +30,7 @@ namespace TANDEM_NS::distribute {
 namespace impl {
 
 // The rank's rows of a table, drawn in blocks: every rank draws all rows and keeps its own, so that they are the same
-// for any number of ranks.
+// for any number of ranks. Besides the rows, memory is needed for one block.
 inline Tensor initial_rows(const Communicator& group, i64 rows, i64 columns, const ShardedEmbeddingOptions& o) {
   i64 seed = o.seed.value_or(0);
   if (!o.seed) {
@@ -37,14 +38,18 @@ inline Tensor initial_rows(const Communicator& group, i64 rows, i64 columns, con
     seed = (group.size() > 1 ? broadcast(own, {.name = "seed of ShardedEmbedding", .group = group}) : own).item<i64>();
   }
   constexpr i64 block = 1024;
-  std::vector<Tensor> parts;
+  const i64 ranks = group.size();
+  const Tensor own = Tensor::allocate({{(rows - group.rank() + ranks - 1) / ranks, columns}, o.dtype, {}});
+  auto* to = static_cast<char*>(own.raw());
   for (i64 at = 0; at < rows; at += block) {
     const Tensor all = random::stateless_uniform({std::min(block, rows - at), columns}, {seed, at},
                                                  {.minval = o.minval, .maxval = o.maxval, .dtype = o.dtype});
-    const i64 first = (group.rank() - at % group.size() + group.size()) % group.size();
-    parts.push_back(group.size() == 1 ? all : all(Slice(first, none, group.size())));
+    const i64 first = (group.rank() - at % ranks + ranks) % ranks;
+    const Tensor part = ranks == 1 ? all : all(Slice(first, none, ranks));
+    const auto bytes = static_cast<std::size_t>(part.size()) * size_of(o.dtype);
+    if (bytes) std::memcpy(to, part.raw(), bytes), to += bytes;
   }
-  return concat(parts, 0);
+  return own;
 }
 
 }  // namespace impl
