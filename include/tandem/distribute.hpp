@@ -12,6 +12,7 @@
 #include "tandem/distribute/transport.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
+#include "tandem/distribute/agreement.inl"
 #include "tandem/distribute/bucket_ops.inl"
 #include "tandem/distribute/collectives.inl"
 #include "tandem/distribute/combine.inl"

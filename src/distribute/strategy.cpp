@@ -1,2 +1,3 @@
 #include "tandem/distribute/strategy.inl"
+#include "tandem/distribute/agreement.inl"
 #include "tandem/distribute/reduce_gradients.inl"

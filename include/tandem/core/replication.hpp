@@ -1,6 +1,7 @@
 // Replication: what code that trains on several processes does for code that does not know of it: Variables,
 // optimizers, the Trainer. Implemented by strategies (the component tandem::distribute).
 #pragma once
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 namespace TANDEM_NS {
 
+class Graph;
 class Variable;
 
 /// The replicas of a training step: processes that run the same program on different rows. All of them call the same
@@ -31,6 +33,10 @@ struct Replication {
   virtual Tensor sum(const Tensor& x) = 0;
   /// Replaces each number by the largest that a replica has, now.
   virtual void largest(std::vector<i64>& numbers) = 0;
+  /// Compares a traced function with those of the other replicas, which trace it, too, before they first run it.
+  ///   returns  false if nothing in it is done together: then nothing was compared
+  ///   throws   errors::FailedPreconditionError, in all of them, if they differ
+  virtual bool agree(const Graph& graph, const std::string& function) = 0;
   /// Tells the others, for their errors, which step begins.
   virtual void begin_step(i64 step) = 0;
 

@@ -158,7 +158,8 @@ TANDEM_INLINE void broadcast_kernel(const KernelCall& c) {
 TANDEM_INLINE Grads broadcast_gradient(const GradCall& c) {
   const auto& a = c.get<CollectiveAttrs>();
   const Tensor sum = reduced(c.g[0], a, ReduceOp::sum);
-  return Grads(Gradient(group_of(c.op.name, a).rank() == a.root ? sum : zeros_like(sum)));
+  // The same ops in all ranks, whose graphs are compared.
+  return Grads(Gradient(where(constant(group_of(c.op.name, a).rank() == a.root), sum, zeros_like(sum))));
 }
 
 // --- all_gather and reduce_scatter, with equal rows or with `sizes`: the rows of each rank

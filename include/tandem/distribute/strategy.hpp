@@ -26,6 +26,9 @@ struct StrategyOptions {
   /// of them the weights have the same bits, random numbers included. Slower: a process computes its parts one after
   /// another, and nothing travels before all are there. 0: one part for each process.
   int virtual_shards = 0;
+  /// Whether the graph of a traced function that adds up gradients is compared with those of the other processes when
+  /// it is first called: impl::agree_on_graph says what must be equal. One small operation for each function.
+  bool compare_graphs = true;
 };
 
 /// Which part of the data a process reads: distribute_datasets_from_function.

@@ -2,6 +2,7 @@
 #pragma once
 #include "tandem/base/error.hpp"
 #include "tandem/core/scope.hpp"
+#include "tandem/distribute/agreement.hpp"
 #include "tandem/distribute/collectives.hpp"
 #include "tandem/distribute/reduce_gradients.hpp"
 #include "tandem/distribute/strategy.hpp"
@@ -43,6 +44,9 @@ struct MultiWorkerMirroredStrategy::State final : Replication {
                .op = ReduceOp::max,
                .combine = impl::combine_fn(ReduceOp::max, DType::int64)},
               "all_reduce", "'what to do next'");
+  }
+  bool agree(const Graph& graph, const std::string& function) override {
+    return group.size() > 1 && options.compare_graphs && impl::agree_on_graph(group, graph, function);
   }
   void begin_step(i64 step) override { group.set_step(step); }
 

@@ -53,9 +53,10 @@ struct Traced final : Opaque {
   Ref<ConcreteFunction> function;
   Ref<Opaque> result;
   std::vector<unsigned char> plain;
-  std::atomic<int> checks_left = 0;  // calls that are still to be compared with eager ones
-  bool depends_on_frozen = false;    // whether the code asked which modules are frozen,
-  u64 frozen = 0;                    // and their detail::frozen_state() when it was traced
+  std::atomic<int> checks_left = 0;  // calls that are still to be compared with eager ones, or other processes' traces
+  std::atomic<bool> must_agree = false;  // whether the next one is to be compared with the traces of other processes
+  bool depends_on_frozen = false;        // whether the code asked which modules are frozen,
+  u64 frozen = 0;                        // and their detail::frozen_state() when it was traced
   u64 used = 0;
 
   TANDEM_LAZY bool fits(const tree::Flat& call) const;
@@ -80,8 +81,9 @@ class TANDEM_API FunctionCache final : public Opaque {
   /// Traces the body and keeps the trace; nothing is kept if it throws.
   TANDEM_LAZY Ref<Traced> trace(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
 
-  /// Checks one of a trace's first calls, with .debug: raises unless it gives the same as an eager call.
-  TANDEM_LAZY void check(Traced& traced, const tree::Flat& call, Traced::Body body) const;
+  /// Checks one of a trace's first calls. With .debug: raises unless it gives the same as an eager call. In a
+  /// strategy's scope, unless the processes have traced the same.
+  TANDEM_LAZY void check(Traced& traced, const tree::Flat& call, Traced::Body body);
 
   TANDEM_LAZY int trace_count() const;
   TANDEM_LAZY std::vector<TraceRecord> trace_log() const;
@@ -98,6 +100,7 @@ class TANDEM_API FunctionCache final : public Opaque {
   TANDEM_LAZY const Open* check_recursion(const tree::Flat& call) const;
   TANDEM_LAZY TraceRecord explain(const std::vector<std::string>& words, const Open* caller) const;
   TANDEM_LAZY Ref<Traced> make(const tree::Flat& call, std::vector<std::string> words, Traced::Body body);
+  TANDEM_LAZY void agree(Traced& traced);
   TANDEM_LAZY void trace_again(const Traced& first, Traced::Body body) const;
   TANDEM_LAZY Ref<Traced> keep(Ref<Traced> traced, TraceRecord record);
 
@@ -107,6 +110,7 @@ class TANDEM_API FunctionCache final : public Opaque {
   LeanVector<Open> open_;           // innermost last; accessed only by the holder of the turn
   LeanVector<Ref<Traced>> traces_;  // those with fewer unknown dims first; this and below guarded by mutex_
   std::vector<TraceRecord> log_;    // the latest ones
+  LeanVector<u64> agreed_;          // the strategies whose processes have compared a trace
   int trace_count_ = 0;
   u64 clock_ = 0;
 };

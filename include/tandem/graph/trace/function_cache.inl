@@ -203,6 +203,7 @@ TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::make(const tree::Flat& call, std::
     trace_again(*traced, body);
     traced->checks_left = detail::checked_calls;
   }
+  if (detail::replication) traced->must_agree = true, ++traced->checks_left;
   return traced;
 }
 TANDEM_LAZY_INLINE void FunctionCache::trace_again(const Traced& first, Traced::Body body) const {
@@ -218,10 +219,30 @@ TANDEM_LAZY_INLINE void FunctionCache::trace_again(const Traced& first, Traced::
     errors::raise<errors::FailedPreconditionError>(
         options_.name.c_str(), "two traces give different graphs: " + d + ". " + detail::frozen_remedy);
 }
-TANDEM_LAZY_INLINE void FunctionCache::check(Traced& traced, const tree::Flat& call, Traced::Body body) const {
+TANDEM_LAZY_INLINE void FunctionCache::check(Traced& traced, const tree::Flat& call, Traced::Body body) {
   if (context.stager || detail::is_checking()) return;
+  if (traced.must_agree) {
+    agree(traced);
+    if (traced.must_agree.exchange(false)) --traced.checks_left;
+  }
+  if (!options_.debug || traced.checks_left == 0) return;
   --traced.checks_left;
   check_against_eager(*traced.function, {call.tensors.begin(), call.tensors.size()}, traced.plain, body);
+}
+
+// Once for each strategy: the processes make their first calls at the same time, but need not trace again at the same
+// time, as their batches may have other sizes.
+TANDEM_LAZY_INLINE void FunctionCache::agree(Traced& traced) {
+  Replication* const r = detail::replication;
+  if (!r) return;
+  const u64 id = TANDEM_VIRTUAL(*r, Replication::id)();
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::find(agreed_.begin(), agreed_.end(), id) != agreed_.end()) return;
+  }
+  if (!TANDEM_VIRTUAL(*r, Replication::agree)(traced.function->graph(), options_.name)) return;
+  const std::lock_guard lock(mutex_);
+  agreed_.push_back(id);
 }
 
 // The innermost trace in progress on this thread, if any.
