@@ -1,1 +1,2 @@
 #include "tandem/distribute/make_parallel.inl"
+#include "tandem/distribute/mirrored.inl"

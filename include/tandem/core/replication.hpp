@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/base/device.hpp"
+#include "tandem/base/span.hpp"
 #include "tandem/core/context.hpp"
 #include "tandem/core/indexed_slices.hpp"
 
@@ -22,6 +24,8 @@ struct Replication {
   virtual int size() const = 0;
   /// In how many parts a batch is divided, whatever size() is, so that results do not depend on it; 0: in size() ones.
   virtual int virtual_shards() const = 0;
+  /// Where the parts are computed, one device for each; none: where the batch is.
+  virtual Span<const Device> shard_devices() const = 0;
   /// The initial value of a trainable Variable that is being made: rank 0's. Not for those without `.aggregate`.
   virtual Tensor initial(const Tensor& value) = 0;
   /// The sums of the replicas' gradients. Unset ones, which are so everywhere, stay unset, and those of Variables

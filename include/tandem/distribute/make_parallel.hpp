@@ -85,23 +85,38 @@ std::vector<Tensor> tensors_of(const A&... x) {
   return r;
 }
 
+// What f returns for each slice, which is called on the slice's device while enter(i) lives.
+template <class F, class Enter, class... A>
+auto call_slices(const Partition& partition, F& f, const Enter& enter, const A&... arguments) {
+  using R = std::decay_t<std::invoke_result_t<F&, const std::decay_t<const A&>&...>>;
+  constexpr bool is_void = std::is_void_v<R>;
+  std::vector<std::conditional_t<is_void, char, R>> results;
+  for (i64 i = 0; i < partition.size(); ++i) {
+    const DeviceScope scope(partition.device(i));
+    [[maybe_unused]] const auto entered = enter(i);
+    std::tuple<std::decay_t<const A&>...> copies(arguments...);
+    const Tensor* next = partition.slice(i).data();
+    tree::refill(copies, next);
+    if constexpr (is_void) {
+      std::apply(f, std::as_const(copies));
+    } else {
+      results.push_back(std::apply(f, std::as_const(copies)));
+      tree::make_dense(results.back());
+    }
+  }
+  return results;
+}
+
 template <class F, class... A>
 auto run_slices(const char* op, std::vector<Tensor> (Partition::*together)(const Partition::Parts&) const, F& f,
                 const Slices& slices, const A&... arguments) {
   using R = std::decay_t<std::invoke_result_t<F&, const std::decay_t<const A&>&...>>;
   static_assert(!std::is_void_v<R>, "make_parallel() takes a function that returns tensors");
   const Partition partition(op, slices, tensors_of(arguments...));
-  std::vector<R> results;
+  std::vector<R> results = call_slices(
+      partition, f, [](i64) { return 0; }, arguments...);
   Partition::Parts parts;
-  for (i64 i = 0; i < partition.size(); ++i) {
-    const DeviceScope scope(partition.device(i));
-    std::tuple<std::decay_t<const A&>...> copies(arguments...);
-    const Tensor* next = partition.slice(i).data();
-    tree::refill(copies, next);
-    results.push_back(std::apply(f, std::as_const(copies)));
-    tree::make_dense(results.back());
-    parts.push_back(tensors_of(results.back()));
-  }
+  for (const R& r : results) parts.push_back(tensors_of(r));
   const std::vector<Tensor> joined = (partition.*together)(parts);
   const Tensor* next = joined.data();
   tree::refill(results.front(), next);

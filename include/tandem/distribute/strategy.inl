@@ -24,6 +24,7 @@ struct MultiWorkerMirroredStrategy::State final : Replication {
   int rank() const override { return group.rank(); }
   int size() const override { return group.size(); }
   int virtual_shards() const override { return options.virtual_shards; }
+  Span<const Device> shard_devices() const override { return {}; }
   Tensor initial(const Tensor& value) override {
     if (value.dtype() == DType::string || group.size() == 1) return value;
     const tandem::detail::OutsideTrace now;

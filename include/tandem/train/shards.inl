@@ -6,6 +6,7 @@
 #include "tandem/ops/pointwise/add_n.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/slice.hpp"
+#include "tandem/ops/transfer.hpp"
 #include "tandem/train/shards.hpp"
 
 namespace TANDEM_NS::train::detail {
@@ -16,6 +17,7 @@ TANDEM_INLINE Shards::Shards() {
   rank_ = TANDEM_VIRTUAL(*r, Replication::rank)(), processes_ = TANDEM_VIRTUAL(*r, Replication::size)();
   const i64 shards = TANDEM_VIRTUAL(*r, Replication::virtual_shards)();
   count_ = shards ? shards / processes_ : 1;
+  devices_ = TANDEM_VIRTUAL(*r, Replication::shard_devices)();
   draws_apart_ = shards > 0 || processes_ > 1;
 }
 TANDEM_INLINE void Shards::end() {
@@ -31,17 +33,23 @@ TANDEM_INLINE Batch Shards::begin(const Batch& batch, i64 i) {
     shard_ = rank_ + i * processes_;
     state.assign(before_ + offset());
   }
-  if (count_ == 1) return batch;
+  if (count_ == 1 && devices_.empty()) return batch;
   Batch r;
-  for (const Tensor& x : batch) r.push_back(x.rank() == 0 ? x : x(Slice(i, none, count_)));
+  for (const Tensor& x : batch) {
+    const Tensor rows = x.rank() == 0 ? x : x(Slice(i, none, count_));
+    r.push_back(devices_.empty() ? rows : rows.to(device(i)));
+  }
   return r;
 }
 // By add_n: a sum of products by + becomes one product, which adds up in another order (combine_products).
 TANDEM_INLINE std::vector<Gradient> Shards::sum(std::vector<std::vector<Gradient>> g) {
-  for (std::size_t n = g.size() / 2; n > 0; n /= 2)
-    for (std::size_t i = 0; i < n; ++i)
+  for (std::size_t count = g.size(); count > 1;) {
+    const std::size_t n = (count + 1) / 2;
+    for (std::size_t i = 0; i + n < count; ++i)
       for (std::size_t k = 0; k < g[i].size(); ++k)
-        if (g[i][k].is_set()) g[i][k] = add_n({g[i][k].tensor(), g[i + n][k].tensor()});
+        if (g[i][k].is_set()) g[i][k] = add_n({g[i][k].tensor(), g[i + n][k].tensor().to(g[i][k].tensor().device())});
+    count = n;
+  }
   return std::move(g[0]);
 }
 

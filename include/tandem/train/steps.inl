@@ -146,6 +146,7 @@ TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind) const
   std::vector<std::vector<Gradient>> of_shards;
   std::vector<Variable> weights;
   for (i64 i = 0; i < shards.count(); ++i) {
+    const DeviceScope there(shards.device(i));
     parts.push_back(parts_of(shards.begin(batch, i)));
     of_shards.push_back(gradients_of(parts.back(), shards.in_all(), predictions.emplace_back(), weights));
   }
