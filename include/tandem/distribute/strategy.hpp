@@ -51,8 +51,8 @@ struct InputContext {
 ///   trainer.fit(strategy.distribute_dataset(batches), {.epochs = 10});
 ///
 /// In the scope:
-///   - Trainable Variables begin with the value that they have in rank 0, unless they are made with `.aggregate = false`:
-///     those differ between processes, and their gradients are not added up.
+///   - Trainable Variables begin with the value that they have in rank 0, unless they are made with
+///     `.aggregate = false`: those differ between processes, and their gradients are not added up.
 ///   - Optimizer::apply_gradients first adds up the gradients of all processes. The loss of a step of one's own is
 ///     therefore divided by the rows of the global batch: compute_average_loss.
 ///   - train::Trainer takes means over the rows of the global batch, also where processes have different numbers of

@@ -43,9 +43,9 @@ struct TensorBoardOptions {
 /// Where a run in a folder (FitOptions::directory) goes on, TensorBoard drops what was written behind its checkpoint.
 /// An exception that ends the training is a text "exception" of logdir/train, at the step after which it was thrown. A
 /// full disk, or a folder that cannot be written, is one warning, and training goes on.
-///   throws  from fit, when training has ended: system errors of FileWriter, write_profile and Profiler::write; before a
-///           step of .profile_steps, which ends the training: errors::FailedPreconditionError if a Profiler is active;
-///           with .status_port, before the first step, as ReportServer
+///   throws  from fit, when training has ended: system errors of FileWriter, write_profile and Profiler::write; before
+///           a step of .profile_steps, which ends the training: errors::FailedPreconditionError if a Profiler is
+///           active; with .status_port, before the first step, as ReportServer
 class TANDEM_API TensorBoard : public train::Callback {
  public:
   ///   throws  errors::InvalidArgumentError for a negative frequency, or profile_steps that begin below 2 or end before
@@ -53,6 +53,7 @@ class TANDEM_API TensorBoard : public train::Callback {
   explicit TensorBoard(std::string logdir, TensorBoardOptions options = {});
   void on_begin(train::Run& run) override;
   bool is_for_first_replica() const override { return true; }
+  bool may_stop_after_step() const override { return false; }
   void on_epoch_begin(train::Run& run) override;
   void on_step_end(train::Run& run) override;
   void on_evaluate(train::Run& run) override;

@@ -119,6 +119,9 @@ class Callback {
   /// Whether only the first of several processes that train together calls it (distribute/strategy.hpp): it writes
   /// files, or shows something. What decides about the training must be called by all of them.
   virtual bool is_for_first_replica() const { return false; }
+  /// Whether on_step_end or on_evaluate may call Run::stop(). If a callback of one of several processes may, all
+  /// exchange a small message after each step.
+  virtual bool may_stop_after_step() const { return true; }
 };
 
 /// Callbacks, in the order in which they are called:

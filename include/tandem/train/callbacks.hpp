@@ -67,6 +67,7 @@ class TANDEM_API EarlyStopping : public Callback {
   /// The best value so far, and its epoch, from 0; -1 if there is none.
   double best() const { return best_.item<double>(); }
   i64 best_epoch() const { return best_epoch_.item<i64>(); }
+  bool may_stop_after_step() const override { return false; }
 
  private:
   void make_state();
@@ -92,6 +93,7 @@ class TANDEM_API ModelCheckpoint : public Callback {
   explicit ModelCheckpoint(std::string path, ModelCheckpointOptions options = {});
   void on_begin(Run& run) override;
   bool is_for_first_replica() const override { return true; }
+  bool may_stop_after_step() const override { return false; }
   void on_step_end(Run& run) override;
   void on_epoch_end(Run& run) override;
   const SavedState* state() const override { return &state_; }
@@ -124,6 +126,7 @@ class TANDEM_API ReduceLROnPlateau : public Callback {
   void on_begin(Run& run) override;
   void on_epoch_end(Run& run) override;
   const SavedState* state() const override { return &state_; }
+  bool may_stop_after_step() const override { return false; }
 
  private:
   ReduceLROnPlateauOptions options_;
@@ -138,6 +141,7 @@ class TANDEM_API LearningRateScheduler : public Callback {
   explicit LearningRateScheduler(AnyFunction<double(i64 epoch, double rate)> schedule);
   void on_begin(Run& run) override;
   void on_epoch_begin(Run& run) override;
+  bool may_stop_after_step() const override { return false; }
 
  private:
   AnyFunction<double(i64, double)> schedule_;
@@ -151,6 +155,7 @@ class TANDEM_API CSVLogger : public Callback {
   explicit CSVLogger(std::string path, char separator = ',') : path_(std::move(path)), separator_(separator) {}
   void on_begin(Run& run) override;
   bool is_for_first_replica() const override { return true; }
+  bool may_stop_after_step() const override { return false; }
   void on_epoch_end(Run& run) override;
   void on_end(Run& run) override { write(run.history()); }
 
@@ -168,6 +173,7 @@ class TANDEM_API CSVLogger : public Callback {
 class TANDEM_API TerminateOnNaN : public Callback {
  public:
   void on_begin(Run& run) override { run.check_losses(); }
+  bool may_stop_after_step() const override { return false; }
 };
 
 /// Functions as a callback; those that are not set do nothing.
@@ -192,6 +198,7 @@ class TANDEM_API LambdaCallback : public Callback {
     if (f_.on_exception) f_.on_exception(run, std::move(error));
   }
   void on_end(Run& run) override { call(f_.on_end, run); }
+  bool may_stop_after_step() const override { return f_.on_step_end || f_.on_evaluate; }
 
  private:
   static void call(const AnyFunction<void(Run&)>& f, Run& run) {

@@ -37,6 +37,8 @@ class RunKeeper {
   bool is_due(i64 step);
   /// After the first Ctrl-C.
   bool is_interrupted() const { return interrupt_.requested(); }
+  /// Whether SIGUSR1 has asked for a save since the last call.
+  bool is_save_requested() { return interrupt_.save_requested(); }
   int exit_status() const { return interrupt_.exit_status(); }
   /// Waits for what is being written.
   void close() { manager_->close(); }

@@ -1,5 +1,6 @@
 // What a Trainer does with a batch: the traced functions of a model, or a step of the user's own. Behind trainer.hpp.
 #pragma once
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,7 +24,13 @@ class Steps {
     bool update = true;    ///< false where gradients are only accumulated
     bool checked = false;  ///< whether a loss that is not finite raises
   };
-  virtual Tensor train(const Batch& batch, Kind kind) = 0;
+  /// What a process asks of all, which travels with the gradients; then whether any of them has asked.
+  struct Ask {
+    bool interrupted = false, save = false;
+  };
+  ///   ask  null, or as carries_asks(): one process trains, or they exchange nothing
+  virtual Tensor train(const Batch& batch, Kind kind, Ask* ask) = 0;
+  virtual bool carries_asks() const = 0;
   virtual void reset() = 0;
   /// Adds the means since the last reset() to `values`.
   virtual void read(Values& values) const = 0;
@@ -37,7 +44,8 @@ class ModelSteps final : public Steps {
  public:
   ModelSteps(const Module& model, OfBatch<Tensor> call, TrainerOptions options);
   void build(const Batch& batch) override;
-  Tensor train(const Batch& batch, Kind kind) override { return train_(batch, kind); }
+  Tensor train(const Batch& batch, Kind kind, Ask* ask) override;
+  bool carries_asks() const override { return true; }
   void reset() override;
   void read(Values& values) const override;
   std::vector<CheckpointItem> items() const override;
@@ -63,10 +71,11 @@ class ModelSteps final : public Steps {
   };
   Parts parts_of(const Batch& batch) const;
   Tensor loss_of(const Parts& parts, const Tensor& predictions, double share) const;
-  Tensor train_once(const Batch& batch, Kind kind) const;
+  Tensor train_once(const Batch& batch, Kind kind, Tensor* asks = nullptr) const;
   std::vector<Gradient> gradients_of(const Parts& parts, i64 shards, Tensor& predictions,
                                      std::vector<Variable>& weights) const;
-  Tensor mean_of_all(std::vector<Gradient>& gradients, i64 shards, const std::vector<Variable>& weights) const;
+  Tensor mean_of_all(std::vector<Gradient>& gradients, i64 shards, const std::vector<Variable>& weights,
+                     Tensor* asks) const;
   void unscale(std::vector<Gradient>& gradients) const;
   void accumulate(std::vector<Gradient>& gradients, const std::vector<Variable>& weights, bool update) const;
   void apply(const std::vector<Gradient>& gradients, const std::vector<Variable>& weights) const;
@@ -82,6 +91,7 @@ class ModelSteps final : public Steps {
   const SavedState sums_;                              // of gradients, of .accumulate_steps
   std::vector<std::pair<Variable, Variable>> sum_of_;  // of each weight
   AnyFunction<Tensor(const Batch&, Kind)> train_;
+  AnyFunction<std::array<Tensor, 2>(const Batch&, Kind, const Tensor&)> train_asking_;  // the loss, and the asks of all
   AnyFunction<void(const Batch&)> test_;
   AnyFunction<Tensor(const Batch&)> predict_;
   AnyFunction<void(const Batch&)> trace_;  // of test_, without running it
@@ -91,7 +101,8 @@ class OwnSteps final : public Steps {
  public:
   OwnSteps(std::vector<CheckpointItem> items, OfBatch<Outputs> step, FunctionOptions function);
   void build(const Batch& batch) override;
-  Tensor train(const Batch& batch, Kind kind) override;
+  Tensor train(const Batch& batch, Kind kind, Ask* ask) override;
+  bool carries_asks() const override { return false; }
   void reset() override;
   void read(Values& values) const override;
   std::vector<CheckpointItem> measures() const override;

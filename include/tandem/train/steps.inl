@@ -61,6 +61,13 @@ TANDEM_INLINE ModelSteps::ModelSteps(const Module& m, OfBatch<Tensor> call, Trai
       call_(std::move(call)) {
   train_ = function([this](const Batch& batch, Kind kind) { return train_once(batch, kind); },
                     impl::named(options.function, "train"));
+  train_asking_ = function(
+      [this](const Batch& batch, Kind kind, const Tensor& asks) {
+        Tensor of_all = asks;
+        const Tensor loss = train_once(batch, kind, &of_all);
+        return std::array<Tensor, 2>{loss, of_all};
+      },
+      impl::named(options.function, "train"));
   const auto test = function(
       [this](const Batch& batch) {
         const training_scope inference(false);
@@ -138,7 +145,19 @@ TANDEM_INLINE Tensor ModelSteps::loss_of(const Parts& parts, const Tensor& predi
   for (const Tensor& penalty : model.losses()) loss = loss + cast(share == 1 ? penalty : penalty * share, loss.dtype());
   return loss;
 }
-TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind) const {
+TANDEM_INLINE Tensor ModelSteps::train(const Batch& batch, Kind kind, Ask* ask) {
+  if (!ask) return train_(batch, kind);
+  const auto own = [&] {
+    const DeviceScope host(Device{});
+    return constant({ask->interrupted ? 1.f : 0.f, ask->save ? 1.f : 0.f});
+  }();
+  const std::array<Tensor, 2> r = train_asking_(batch, kind, own);
+  const std::vector<float> of_all = r[1].to_vector<float>();
+  ask->interrupted = of_all[0] > 0, ask->save = of_all[1] > 0;
+  return r[0];
+}
+// asks: of this process, replaced by the sums of all.
+TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind, Tensor* asks) const {
   const training_scope training(true);
   Shards shards;
   std::vector<Parts> parts;
@@ -152,7 +171,7 @@ TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind) const
   }
   shards.end();
   std::vector<Gradient> gradients = Shards::sum(std::move(of_shards));
-  Tensor loss = mean_of_all(gradients, shards.in_all(), weights);
+  Tensor loss = mean_of_all(gradients, shards.in_all(), weights, asks);
   if (kind.checked) loss = debugging::check_numerics(loss, "the loss");  // before the weights change
   unscale(gradients);
   accumulate(gradients, weights, kind.update);
@@ -197,12 +216,15 @@ TANDEM_INLINE std::vector<Gradient> ModelSteps::gradients_of(const Parts& parts,
         r[i] = r[i].with_values(zeros_like(r[i].values()));
   return r;
 }
-// Makes the gradients those of the mean over all rows; returns that loss, which was behind them.
+// Makes the gradients those of the mean over all rows; returns that loss, which was behind them. The asks travel with
+// them, in the loss's dtype, so that they need no sum of their own.
 TANDEM_INLINE Tensor ModelSteps::mean_of_all(std::vector<Gradient>& gradients, i64 shards,
-                                             const std::vector<Variable>& weights) const {
+                                             const std::vector<Variable>& weights, Tensor* asks) const {
   Replication* const r = tandem::detail::replication;
+  if (asks) gradients.push_back(cast(*asks, gradients[weights.size()].values().dtype()));
   if (r && TANDEM_VIRTUAL(*r, Replication::size)() > 1)
     gradients = TANDEM_VIRTUAL(*r, Replication::sum_gradients)(gradients, weights);
+  if (asks) *asks = cast(gradients.back().dense(), DType::float32), gradients.pop_back();
   if (shards > 1 && gradients.size() > weights.size() + 1) {
     const Tensor rows = gradients.back().dense();
     gradients.pop_back();
@@ -348,7 +370,7 @@ TANDEM_INLINE void OwnSteps::build(const Batch& batch) {
   trace_(batch);
   while (means_.size() < names_.size()) means_.emplace_back();
 }
-TANDEM_INLINE Tensor OwnSteps::train(const Batch& batch, Kind kind) {
+TANDEM_INLINE Tensor OwnSteps::train(const Batch& batch, Kind kind, Ask*) {
   const std::vector<Tensor> outputs = train_(batch, kind.checked);
   add_(outputs);
   return outputs[loss_];

@@ -157,9 +157,22 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
     run.epochs_ = run.epoch_ + (run.step_in_epoch_ + left + epoch - 1) / epoch;
     steps_in_all = fit.steps + left;
   }
+  plan_exchanges(fit);
   fit.agree(step);
   if (!fit.is_over(step)) fit.part = {};
   if (o.progress.mode != ProgressMode::none && fit.replicas.is_first()) fit.progress.emplace(steps_in_all, o.progress);
+}
+// What the replicas have to exchange after each step: all must end, and save, after the same one.
+TANDEM_INLINE void TrainerState::plan_exchanges(Fit& fit) const {
+  if (!fit.replicas.are_several()) return;
+  bool may_stop = false;
+  fit.each_callback([&](Callback& c) { may_stop = may_stop || c.may_stop_after_step(); });
+  const bool has_folder = fit.keeper || fit.interrupt;
+  std::vector<i64> n{may_stop, has_folder, fit.keeper ? fit.options.save_steps : 0};
+  fit.replicas.largest(n);
+  fit.save_steps = n[2];
+  if (n[0] == 0 && n[1] == 0) fit.after_steps = Fit::AfterSteps::nothing;
+  else if (n[0] == 0 && steps->carries_asks()) fit.after_steps = Fit::AfterSteps::carried;
 }
 // Returns whether the epoch is over; false if a signal, the last step, or a callback before its first step has ended
 // it.
@@ -183,7 +196,10 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
                              ? run.batch_
                              : (weighted = model_for("class_weight").weighted(run.batch_, fit.options.class_weight));
     fit.replicas.begin_step(step + 1);
-    run.loss_ = train_once(run, batch, (step + 1) % accumulate == 0);
+    detail::Steps::Ask ask;
+    const bool is_carried = fit.after_steps == Fit::AfterSteps::carried;
+    if (is_carried) ask = fit.ask();
+    run.loss_ = train_once(run, batch, (step + 1) % accumulate == 0, is_carried ? &ask : nullptr);
     run.step_ = ++step, ++run.step_in_epoch_;
     fit.saved = false;
     fit.each_callback([&](Callback& c) { c.on_step_end(run); });
@@ -194,7 +210,7 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
       for (const auto& [name, value] : run.values_)
         if (name.starts_with("val_")) fit.validation.set(name, value);
     }
-    fit.agree(step, true);
+    fit.agree_after_step(step, ask);
     interrupted = fit.is_interrupted;  // after a step: what on_epoch_begin has done is not done again
     if (fit.is_over(step) && run.step_in_epoch_ != run.steps_per_epoch_) interrupted = true;
     if (!interrupted && fit.is_save_due) save(fit, run.epoch_, run.step_in_epoch_);
@@ -211,21 +227,22 @@ TANDEM_INLINE void TrainerState::read_of_all(Values& values) const {
   replicas.add_up(steps->measures());
   steps->read(values);
 }
-TANDEM_INLINE Tensor TrainerState::train_once(const Run& run, const Batch& batch, bool update) const {
+TANDEM_INLINE Tensor TrainerState::train_once(const Run& run, const Batch& batch, bool update,
+                                              detail::Steps::Ask* ask) const {
   const detail::Steps::Kind kind{update, run.checked_};
-  if (!run.checked_) return steps->train(batch, kind);
+  if (!run.checked_) return steps->train(batch, kind, ask);
   const auto fail = [&](const errors::OpError& e) {
     errors::raise<errors::InvalidArgumentError>("fit", "step " + std::to_string(run.step_in_epoch_ + 1) + " of epoch " +
                                                            std::to_string(run.epoch_ + 1) + ": " + e.what());
   };
   try {
-    return steps->train(batch, kind);
+    return steps->train(batch, kind, ask);
   } catch (const errors::InvalidArgumentError& first) {
     if (detail::Replicas().are_several()) fail(first);  // others may not fail where this one does
     const detail::KeptValues kept(steps->items());      // the second computation may be finite, and then changes them
     try {
       const debugging::CheckNumericsScope op_by_op;
-      steps->train(batch, kind);
+      steps->train(batch, kind, nullptr);
     } catch (const errors::InvalidArgumentError& second) {
       fail(second);
     }

@@ -1,8 +1,10 @@
 // What Trainer::fit keeps during its loops. Behind trainer.hpp.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 
+#include "tandem/base/error.hpp"
 #include "tandem/train/callbacks.hpp"
 #include "tandem/train/feed.hpp"
 #include "tandem/train/replicas.hpp"
@@ -36,7 +38,8 @@ struct TrainerState {
   bool restore(Fit& fit, detail::RunPlace& place);
   void read_of_all(Values& values) const;
   bool train_epoch(Fit& fit);
-  Tensor train_once(const Run& run, const Batch& batch, bool update) const;
+  Tensor train_once(const Run& run, const Batch& batch, bool update, detail::Steps::Ask* ask) const;
+  void plan_exchanges(Fit& fit) const;
   void validate(Fit& fit);
   void end_epoch(Fit& fit);
   void end_part(Fit& fit);
@@ -62,6 +65,8 @@ struct TrainerState::Fit {
   bool goes_on = false;    // in the middle of an epoch
   bool saved = false;      // the present state is in a checkpoint
   bool is_interrupted = false, is_save_due = false;
+  enum class AfterSteps : std::uint8_t { exchange, carried, nothing } after_steps = AfterSteps::exchange;
+  i64 save_steps = 0;  // of the first replica
   detail::Replicas replicas = {};
 
   // What the replicas must agree on, by which all call it at the same point: whether to end; after a step, whether to
@@ -75,6 +80,23 @@ struct TrainerState::Fit {
     replicas.largest(n);
     is_interrupted = n[0] != 0, is_save_due = n[2] != 0;
     if (n[1] != 0 && !run.is_stopped()) run.stop("another process has stopped");
+  }
+  // What this process asks before a step.
+  detail::Steps::Ask ask() {
+    if (keeper) return {keeper->is_interrupted(), keeper->is_save_requested()};
+    return {interrupt && interrupt->requested(), interrupt && interrupt->save_requested()};
+  }
+  // After a step. Where callbacks do not stop it, all know what is to happen: by the asks that have travelled with the
+  // gradients, or since there is nothing to ask for without a folder.
+  void agree_after_step(i64 now, const detail::Steps::Ask& of_all) {
+    if (after_steps == AfterSteps::exchange) return agree(now, true);
+    if (run.is_stopped())
+      errors::raise<errors::FailedPreconditionError>(
+          "fit",
+          "a callback has stopped the training after a step, which the other processes do not hear of: its "
+          "may_stop_after_step() must return true");
+    is_interrupted = of_all.interrupted;
+    is_save_due = of_all.save || (save_steps > 0 && now % save_steps == 0);
   }
   bool is_over(i64 now) const { return last_step > 0 && now >= last_step; }
   bool is_validation_due(i64 now) const {
