@@ -7,6 +7,10 @@
 #include <csignal>
 #include <fstream>
 #include <iterator>
+#include <thread>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <tandem/linalg.hpp>
 #include <tandem/linalg_op_table.hpp>
@@ -160,9 +164,18 @@ void serve(const Settings& f, serving::Options o) {
   server.stop();
 }
 
+// A server has more threads than cores: they wait for clients and for models. Each would get a heap of its own, up to
+// eight a core, of which what one thread has freed does not serve the others.
+void limit_heaps() {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, static_cast<int>(std::max(2u, std::thread::hardware_concurrency())));
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  limit_heaps();
   Settings flags;
   serving::Options options;
   CLI::App app(

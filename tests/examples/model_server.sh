@@ -34,6 +34,32 @@ gives '^200 .*2.5' ask /v1/models/half:predict '{"instances": [1.0, 2.0, 5.0]}'
 gives 'AVAILABLE' ask /v1/models/half
 gives '^404 .*Latest(none)' ask /v1/models/none:predict '{"instances": [1]}'
 gives 'tandem_requests_total' ask /metrics
+
+# Threads that serve many clients share as many heaps of glibc as there are cores, each in 64 MB of addresses.
+heaps() {
+  python3 - "${address#http://}" "$server" <<'PY'
+import http.client, os, re, sys, threading
+def client():
+    connection = http.client.HTTPConnection(sys.argv[1], timeout=30)
+    for _ in range(200):
+        connection.request("POST", "/v1/models/half:predict", '{"instances": [1.0]}')
+        connection.getresponse().read()
+clients = [threading.Thread(target=client) for _ in range(16)]
+[c.start() for c in clients]
+[c.join() for c in clients]
+heaps, end, begin = 0, None, None
+for line in open(f"/proc/{sys.argv[2]}/maps"):
+    place, mode, _, _, _, *name = line.split()
+    low, high = (int(x, 16) for x in place.split("-"))
+    if not name and mode == "rw-p" and low % (64 << 20) == 0:
+        begin, end = low, high
+    elif not name and mode == "---p" and low == end and high == begin + (64 << 20):
+        heaps += 1
+cores = max(2, os.cpu_count())
+print("few heaps" if heaps < cores else f"{heaps} heaps besides the main one, {cores} cores")
+PY
+}
+gives '^few heaps' heaps
 stop
 
 # SIGHUP: a file of tokens that is wrong does not keep the models from being read again.
