@@ -83,7 +83,7 @@ endif()
 
 # A model server beside servers that only answer: requests per second (not in the driver's tables).
 if(TARGET tandem_serving_grpc)
-  add_executable(bench_serving serving/main.cpp)
+  add_executable(bench_serving serving/main.cpp serving/life.cpp)
   target_compile_options(bench_serving PRIVATE -O2 -Wall -Wextra)
   target_include_directories(bench_serving PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(bench_serving PRIVATE tandem::serving_grpc fmt::fmt "${TANDEM_GRPC++_LIBRARY}"
