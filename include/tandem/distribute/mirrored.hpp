@@ -1,7 +1,10 @@
 // MirroredStrategy: synchronous data parallel training on the devices of one process. Part of the component
 // tandem::distribute. Not here: several processes (strategy.hpp), slices without a strategy (make_parallel.hpp).
 #pragma once
+#include <concepts>
+#include <initializer_list>
 #include <memory>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -55,8 +58,7 @@ class TANDEM_API MirroredStrategy {
   /// Calls f in each replica, with its part of the arguments.
   ///   f          called with the arguments, as by make_parallel
   ///   arguments  as make_parallel divides them: N rows of each tensor in parts that differ by a row at most,
-  ///   everything
-  ///              else as it is. With fewer rows than replicas, one replica for each row is called
+  ///              everything else as it is. With fewer rows than replicas, one replica for each row is called
   ///   returns    what each replica returns, with dense gradients; nothing if f returns nothing
   ///   throws     as make_parallel; errors::UnimplementedError for an apply_gradients in f
   template <class F, class... A>
@@ -72,8 +74,7 @@ class TANDEM_API MirroredStrategy {
   /// that of all elements.
   ///   returns  the type that f returns, such as std::vector<Gradient>
   ///   throws   errors::InvalidArgumentError for no values, for an op that is not defined for the dtype, and for one
-  ///   other
-  ///            than sum and mean with an axis
+  ///            other than sum and mean with an axis
   template <class R>
   R reduce(ReduceOp op, const std::vector<R>& per_replica) const {
     return together<R>(per_replica, [&](const std::vector<Tensor>& values) { return reduced(op, values); });
