@@ -38,6 +38,7 @@
 #include "tandem/train/restore.inl"
 #include "tandem/train/run_directory.inl"
 #include "tandem/train/run_keeper.inl"
+#include "tandem/train/shard_files.inl"
 #include "tandem/train/shards.inl"
 #include "tandem/train/signals.inl"
 #include "tandem/train/steps.inl"

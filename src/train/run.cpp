@@ -2,4 +2,5 @@
 #include "tandem/train/replicas.inl"
 #include "tandem/train/run_directory.inl"
 #include "tandem/train/run_keeper.inl"
+#include "tandem/train/shard_files.inl"
 #include "tandem/train/signals.inl"

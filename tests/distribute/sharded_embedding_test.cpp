@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <string>
 
 #include "tandem/autodiff/tape.hpp"
@@ -21,6 +22,7 @@
 #include "tandem/train.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace sharded_embedding_test {
 
@@ -218,7 +220,7 @@ TEST_CASE("where one rank has an id that there is not, the others raise, too") {
   CHECK_THAT(cluster.errors()[1], ContainsSubstring("beyond the table"));
 }
 
-TEST_CASE("a sharded table raises for ids out of range, global_clipnorm and folders of checkpoints") {
+TEST_CASE("a sharded table raises for ids out of range, and global_clipnorm") {
   std::atomic<int> right = 0;
   const auto has = [](const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
@@ -237,18 +239,106 @@ TEST_CASE("a sharded table raises for ids out of range, global_clipnorm and fold
         testing::error_of([&] { sgd.apply_gradients({zeros_like(weights[0].read_value())}, weights); });
     UNSCOPED_INFO(clip);
     right += has(clip, "global_clipnorm needs the gradients of all Variables") && has(clip, "shard");
+  });
+  CHECK(right == 10);
+}
+
+// --- in a Trainer's folder
+
+struct Trained {
+  Floats table, averages;
+  std::vector<double> loss;
+};
+// Trains in a folder until a step, by as many ranks.
+Trained fitted(const std::string& folder, int ranks, i64 steps, train::FitOptions o = {}) {
+  Trained r;
+  SimCluster(ranks, {.seed = 6}).run([&](const Communicator& w) {
     const MultiWorkerMirroredStrategy strategy;
     const auto scope = strategy.scope();
+    random::set_seed(2);
     const Words model;
-    train::Trainer trainer(model, {.loss = losses::MeanSquaredError(), .optimizer = optimizers::SGD(0.1)});
-    const auto batches = data::from_tensor_slices(std::pair(constant({1, 2}), constant({{1.f}, {2.f}}))).batch(2);
-    right += has(testing::error_of([&] {
-                   trainer.fit(strategy.distribute_dataset(batches),
-                               {.progress = {.mode = train::ProgressMode::none}, .directory = "sharded_embedding_run"});
-                 }),
-                 "/shard' has another value in each process");
+    train::Trainer trainer(model, {.loss = losses::MeanSquaredError(), .optimizer = optimizers::Adam(0.1), .ema = 0.5});
+    const Tensor x = range(24) % 10, y = reshape(cast(range(24), DType::float32), {24, 1});
+    train::FitOptions options = o;
+    options.max_steps = steps, options.directory = folder, options.progress.mode = train::ProgressMode::none;
+    const train::History h =
+        trainer.fit(strategy.distribute_dataset(data::from_tensor_slices(std::pair(x, y)).batch(6)), options);
+    const Tensor table = model.embedding.table();
+    const Variable average = trainer.ema().average(model.embedding.trainable_variables()[0]);
+    const Tensor sum = strategy.reduce(distribute::ReduceOp::sum, average, 0);
+    if (w.rank() == ranks - 1) r = {table.to_vector<float>(), sum.to_vector<float>(), h["loss"]};
   });
-  CHECK(right == 12);
+  return r;
+}
+TEST_CASE("a table in a Trainer's folder is saved by all ranks, and any number of them goes on with the same bits") {
+  const ::testing::TemporaryFolder folder;
+  const Trained two = fitted(folder / "run", 2, 5);
+  for (const int ranks : {3, 1, 4, 2}) {  // restored, saved by none: the run is complete
+    INFO(ranks);
+    const Trained again = fitted(folder / "run", ranks, 5);
+    CHECK(again.table == two.table);
+    REQUIRE(again.averages.size() == two.averages.size());
+    for (std::size_t i = 0; i < two.averages.size(); ++i)
+      CHECK(again.averages[i] == Approx(two.averages[i]).epsilon(1e-6));
+  }
+  for (const int ranks : {1, 2, 3}) {  // for evaluation: the model and its averages
+    INFO(ranks);
+    std::vector<Floats> restored;
+    SimCluster(ranks).run([&](const Communicator& w) {
+      const MultiWorkerMirroredStrategy strategy;
+      const auto scope = strategy.scope();
+      const Words model;
+      train::Trainer trainer(model, {.loss = losses::MeanSquaredError(), .ema = 0.5});
+      trainer.restore(folder / "run");
+      const Tensor table = model.embedding.table();
+      const Variable average = trainer.ema().average(model.embedding.trainable_variables()[0]);
+      const Tensor sum = strategy.reduce(distribute::ReduceOp::sum, average, 0);
+      if (w.rank() == ranks - 1) restored = {table.to_vector<float>(), sum.to_vector<float>()};
+    });
+    CHECK(restored[0] == two.table);
+    for (std::size_t i = 0; i < two.averages.size(); ++i)
+      CHECK(restored[1][i] == Approx(two.averages[i]).epsilon(1e-6));
+  }
+  // Each goes on from the other's files, slots included: near an uninterrupted run, whose sums have another order.
+  const Trained whole = fitted(folder / "whole", 2, 11);
+  const Trained three = fitted(folder / "run", 3, 8), same = fitted(folder / "copy", 2, 8);
+  for (std::size_t i = 0; i < same.table.size(); ++i) CHECK(three.table[i] == Approx(same.table[i]).margin(1e-4));
+  CHECK(fitted(folder / "run", 1, 8).table == three.table);
+  const Trained one = fitted(folder / "run", 1, 11);
+  for (std::size_t i = 0; i < whole.table.size(); ++i) CHECK(one.table[i] == Approx(whole.table[i]).margin(1e-4));
+  // Interrupted and gone on with as many: the same bits.
+  CHECK(fitted(folder / "copy", 2, 11).table == whole.table);
+}
+TEST_CASE("files with rows: old ones are removed, a missing or foreign one is an error in all ranks") {
+  const ::testing::TemporaryFolder folder;
+  const auto files = [&](const std::string& run) {
+    std::vector<std::string> r;
+    for (const auto& entry : std::filesystem::directory_iterator(run + "/checkpoints"))
+      if (const std::string name = entry.path().filename().string(); name.find(".shard-") != name.npos)
+        r.push_back(name);
+    std::sort(r.begin(), r.end());
+    return r;
+  };
+  const std::string run = folder / "run";
+  fitted(run, 3, 9, {.save_steps = 1, .max_to_keep = 1});
+  const std::vector<std::string> left = files(run);
+  CHECK(left.size() <= 3 * 3);  // of the last one, and of what was being written when it began
+  const std::string second = run + "/checkpoints/ckpt-9.shard-00001-of-00003.safetensors";
+  CHECK(std::find(left.begin(), left.end(), "ckpt-9.shard-00001-of-00003.safetensors") != left.end());
+  const auto error = [&](int ranks) { return testing::error_of([&] { fitted(run, ranks, 10); }); };
+  const std::string first = run + "/checkpoints/ckpt-9.shard-00000-of-00003.safetensors";
+  std::filesystem::rename(second, second + ".kept");
+  CHECK_THAT(error(2), ContainsSubstring("there is no " + second));
+  std::filesystem::copy_file(folder / "run/checkpoints/ckpt-9.shard-00002-of-00003.safetensors", second);
+  CHECK_THAT(error(2), ContainsSubstring(second + " does not belong to "));
+  std::filesystem::remove(second);
+  fitted(folder / "other", 3, 9);
+  std::filesystem::copy_file(folder / "other/checkpoints/ckpt-9.shard-00001-of-00003.safetensors", second);
+  CHECK_THAT(error(2), ContainsSubstring(second + " does not belong to "));
+  CHECK_THAT(error(3), ContainsSubstring("could not restore its rows") || ContainsSubstring("does not belong to "));
+  std::filesystem::remove(second);
+  std::filesystem::rename(second + ".kept", second);
+  CHECK(error(2) == "no error");
 }
 
 }  // namespace sharded_embedding_test

@@ -16,10 +16,12 @@ namespace TANDEM_NS {
 
 struct VariableOptions {
   TANDEM_OP_OPTIONS;
-  bool trainable = true;            ///< false: ignored by tapes and optimizers
-  bool aggregate = true;            ///< false: processes that train together (tandem::distribute) have values that
-                                    ///< differ, and do not add up their gradients
-  Constraint constraint = {};       ///< what optimizers project the value to after each update: one of constraints::*
+  bool trainable = true;       ///< false: ignored by tapes and optimizers
+  bool aggregate = true;       ///< false: processes that train together (tandem::distribute) have values that
+                               ///< differ, and do not add up their gradients
+  i64 whole_rows = 0;          ///< > 0: the value is rows rank, rank + p, ... of a tensor of so many rows, of which
+                               ///< each of p processes has its own; a Trainer saves it so that any p can go on
+  Constraint constraint = {};  ///< what optimizers project the value to after each update: one of constraints::*
   std::optional<DType> dtype = {};  ///< default: the initial value's
   ShapeArg shape = {};              ///< checked: the initial value has this shape; `none` matches any size
 };
@@ -51,6 +53,7 @@ class TANDEM_API Variable : detail::operators::WithOperators<Variable> {
   const std::string& name() const;
   bool trainable() const;
   bool aggregate() const;
+  i64 whole_rows() const;
   /// Applied by optimizers, and not by assignments.
   const Constraint& constraint() const;
   const Spec& spec() const;

@@ -26,6 +26,7 @@ struct Variable::State final : Opaque {
   const std::string name;
   const u64 id;
   const bool trainable, aggregate;
+  const i64 whole_rows;
   const Constraint constraint;
 
   State(const Tensor& v, std::string n, const VariableOptions& o)
@@ -36,6 +37,7 @@ struct Variable::State final : Opaque {
         id(new_id(context)),
         trainable(o.trainable),
         aggregate(o.aggregate),
+        whole_rows(o.whole_rows),
         constraint(o.constraint) {
     value.keep_packed_forms();
   }
@@ -97,6 +99,7 @@ TANDEM_INLINE Variable::State& Variable::state() const {
 TANDEM_INLINE const std::string& Variable::name() const { return state().name; }
 TANDEM_INLINE bool Variable::trainable() const { return state().trainable; }
 TANDEM_INLINE bool Variable::aggregate() const { return state().aggregate; }
+TANDEM_INLINE i64 Variable::whole_rows() const { return state().whole_rows; }
 TANDEM_INLINE const Spec& Variable::spec() const { return state().spec; }
 TANDEM_INLINE const Constraint& Variable::constraint() const { return state().constraint; }
 TANDEM_INLINE u64 Variable::id() const { return state().id; }

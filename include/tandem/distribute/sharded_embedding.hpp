@@ -38,8 +38,9 @@ struct ShardedEmbeddingOptions {
 ///   variables  shard [rows of this rank, output_dim], a Variable without `.aggregate`
 ///
 /// An optimizer with `.global_clipnorm` refuses the shard, whose norm no rank knows; what `.clipnorm` and `.clipvalue`
-/// do depends on the number of processes. Files that rank 0 alone writes have no place for the other shards: a Trainer's
-/// `.directory` and ModelCheckpoint raise (save table() instead), and histograms of summary::TensorBoard show rank 0's.
+/// do depends on the number of processes. In a Trainer's `.directory` every rank saves its rows, and any number of
+/// ranks restores them. Files that rank 0 alone writes have no place for the other shards: ModelCheckpoint raises (save
+/// table() instead), and histograms of summary::TensorBoard show rank 0's.
 class TANDEM_API ShardedEmbedding : public layers::Layer {
  public:
   ShardedEmbedding(i64 input_dim, i64 output_dim, ShardedEmbeddingOptions options = {});

@@ -66,7 +66,7 @@ TANDEM_INLINE ShardedEmbedding::ShardedEmbedding(i64 input_dim, i64 output_dim, 
   const tandem::detail::OutsideTrace now;
   const DeviceScope host(Device{});
   const Variable shard(impl::initial_rows(group_, input_dim, output_dim, o),
-                       {.name = "shard", .aggregate = group_.size() == 1});
+                       {.name = "shard", .aggregate = group_.size() == 1, .whole_rows = input_dim});
   add_variables({{.path = "shard", .variable = shard}});
 }
 

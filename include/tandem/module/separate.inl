@@ -15,9 +15,11 @@ struct Module::Separation {
   Variable copy(const Variable& v) {
     const auto [at, fresh] = variables.try_emplace(v.id());
     if (fresh)
-      at->second = Variable(
-          v.value(),
-          {.name = v.name(), .trainable = v.trainable(), .aggregate = v.aggregate(), .constraint = v.constraint()});
+      at->second = Variable(v.value(), {.name = v.name(),
+                                        .trainable = v.trainable(),
+                                        .aggregate = v.aggregate(),
+                                        .whole_rows = v.whole_rows(),
+                                        .constraint = v.constraint()});
     return at->second;
   }
   void separate(Ref<Opaque>& state, Ref<Opaque>& members) {

@@ -18,7 +18,10 @@ TANDEM_INLINE std::vector<Module::Named> Slots::make(const Variable& weight, Spa
                              : kind.initial != 0 ? full_like(value, kind.initial, {.dtype = dtype})
                                                  : zeros_like(value, dtype);
       slots.push_back({name,
-                       Variable(initial, {.name = name.c_str(), .trainable = false, .aggregate = weight.aggregate()}),
+                       Variable(initial, {.name = name.c_str(),
+                                          .trainable = false,
+                                          .aggregate = weight.aggregate(),
+                                          .whole_rows = weight.whole_rows()}),
                        weight, kind.name});
     }
   };

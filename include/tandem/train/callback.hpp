@@ -88,6 +88,7 @@ class SavedState : public Module {
  public:
   using Module::add_module;
   using Module::add_variable;
+  using Module::add_variables;
 };
 
 /// The base class of callbacks. Each function does nothing unless it is overridden. What one throws ends the training,

@@ -70,6 +70,11 @@ class TANDEM_API Checkpoint {
   ///            that is missing or does not fit its layer, each tensor that only the file has (unless `.partial`), and
   ///            for a `.map` that does not fit; errors as io::load_safetensors
   RestoreReport restore(const std::string& path, const RestoreOptions& options = {}) const;
+  /// The Variables of which this process has some of the rows (VariableOptions::whole_rows), slots included, under
+  /// their names in a file.
+  std::vector<Module::Named> sharded() const;
+  /// The same checkpoint without these.
+  Checkpoint without_sharded() const;
 
  private:
   struct Entry {
@@ -81,6 +86,7 @@ class TANDEM_API Checkpoint {
   std::vector<Entry> entries() const;
   std::vector<Module::NamedAsset> assets() const;
   std::vector<CheckpointItem> items_;
+  bool skips_sharded_ = false;
 };
 
 /// Saves the Variables of a module and what its layers have learned, under their paths in it: "hidden/kernel".

@@ -78,7 +78,19 @@ TANDEM_INLINE std::vector<Checkpoint::Entry> Checkpoint::entries() const {
       entries.push_back({optimizer + *weight->second + "/" + n.slot, n.path, n.variable});
     }
   }
+  if (skips_sharded_) std::erase_if(entries, [](const Entry& e) { return e.variable.whole_rows() > 0; });
   return entries;
+}
+TANDEM_INLINE std::vector<Module::Named> Checkpoint::sharded() const {
+  std::vector<Module::Named> r;
+  for (const Entry& e : entries())
+    if (e.variable.whole_rows() > 0) r.push_back({.path = e.path, .variable = e.variable});
+  return r;
+}
+TANDEM_INLINE Checkpoint Checkpoint::without_sharded() const {
+  Checkpoint r = *this;
+  r.skips_sharded_ = true;
+  return r;
 }
 TANDEM_INLINE std::vector<Module::NamedAsset> Checkpoint::assets() const {
   std::vector<Module::NamedAsset> all;

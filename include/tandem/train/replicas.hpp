@@ -11,12 +11,15 @@
 namespace TANDEM_NS::train::detail {
 
 /// Those of the strategy whose scope fit() is called in; without one, this process alone. All functions but the first
-/// two must be called by every process at the same point.
+/// four must be called by every process at the same point.
 class Replicas {
  public:
   bool are_several() const { return replication_ && TANDEM_VIRTUAL(*replication_, Replication::size)() > 1; }
   /// Whether this is the one that writes files and shows progress.
   bool is_first() const { return !replication_ || TANDEM_VIRTUAL(*replication_, Replication::rank)() == 0; }
+
+  i64 rank() const { return replication_ ? TANDEM_VIRTUAL(*replication_, Replication::rank)() : 0; }
+  i64 size() const { return replication_ ? TANDEM_VIRTUAL(*replication_, Replication::size)() : 1; }
 
   bool any(bool condition) const;
   /// Replaces each number by the largest that a process has.
@@ -24,7 +27,7 @@ class Replicas {
   /// Gives all of them the state of the first one's global generator.
   void share_generator() const;
   void begin_step(i64 step) const;
-  /// Gives all processes what the first one has restored.
+  /// Gives all processes what the first one has restored, except for the rows that each of them has.
   ///   restored  whether it has restored something; the same is returned in all processes
   bool share(bool restored, RunPlace& place, History& history, const std::vector<CheckpointItem>& items) const;
   /// Adds up the Variables of all processes.

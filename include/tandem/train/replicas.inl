@@ -50,15 +50,18 @@ TANDEM_INLINE bool Replicas::share(bool restored, RunPlace& place, History& hist
   const std::vector<i64> n = TANDEM_VIRTUAL(*replication_, Replication::initial)(constant(own)).to_vector<i64>();
   if (n[0] == 0) return false;
   const Values validation = shared(place.validation), part = shared(place.part);
+  const std::string checkpoint = shared(place.checkpoint), shards = shared(place.shards.text());
   // Where rows are read depends on the process's own part of the data: the others read what lies before.
   const std::string seek_points = is_first() ? place.seek_points : std::string();
-  place = {n[1], n[2], n[3], n[4] != 0, {n[5], n[6]}, seek_points, validation, part};
+  place = {n[1],        n[2],       n[3], n[4] != 0,  {n[5], n[6]},
+           seek_points, validation, part, checkpoint, ShardSet::parse(shards)};
   const std::string reason = shared(history.stop_reason);
   history = History::parse(shared(history.to_text()));
   history.stop_reason = reason;
   for (const CheckpointItem& item : items)
     for (const Module::Named& v : item.variables())
-      v.variable.set_untracked(TANDEM_VIRTUAL(*replication_, Replication::initial)(v.variable.value_untracked()));
+      if (v.variable.whole_rows() == 0)
+        v.variable.set_untracked(TANDEM_VIRTUAL(*replication_, Replication::initial)(v.variable.value_untracked()));
   return true;
 }
 TANDEM_INLINE void Replicas::add_up(const std::vector<CheckpointItem>& items) const {

@@ -8,6 +8,7 @@
 
 #include "tandem/train/checkpoint_manager.hpp"
 #include "tandem/train/run_directory.hpp"
+#include "tandem/train/shard_files.hpp"
 #include "tandem/train/signals.hpp"
 #include "tandem/train/trainer.hpp"
 
@@ -21,6 +22,8 @@ struct RunPlace {
   std::string seek_points = {};  // of the data set
   Values validation = {};        // the latest of the epoch so far
   Values part = {};              // of the epoch within which the steps have ended; none if they have not
+  std::string checkpoint = {};   // from which it was restored: the name of its file
+  ShardSet shards = {};          // the files beside the checkpoint
 };
 
 class RunKeeper {
@@ -40,6 +43,8 @@ class RunKeeper {
   /// Whether SIGUSR1 has asked for a save since the last call.
   bool is_save_requested() { return interrupt_.save_requested(); }
   int exit_status() const { return interrupt_.exit_status(); }
+  /// The step of the oldest checkpoint that there is; 0 if there is none.
+  i64 oldest() const;
   /// Waits for what is being written.
   void close() { manager_->close(); }
 

@@ -7,6 +7,7 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/random/generator.hpp"
+#include "tandem/train/checkpoint_index.hpp"
 #include "tandem/train/run_keeper.hpp"
 
 namespace TANDEM_NS::train::detail {
@@ -53,7 +54,7 @@ TANDEM_INLINE RunKeeper::RunKeeper(const FitOptions& options, std::vector<Checkp
   for (const AnyCallback& c : options.callbacks)
     if (const SavedState* const state = c->state(); state && !state->variables().empty())
       items.push_back({"callbacks/" + std::to_string(number++), *state});
-  manager_.emplace(Checkpoint(std::move(items)), directory_.checkpoints(),
+  manager_.emplace(Checkpoint(std::move(items)).without_sharded(), directory_.checkpoints(),
                    CheckpointManagerOptions{.max_to_keep = options.max_to_keep, .async = true});
 }
 TANDEM_INLINE bool RunKeeper::restore(RunPlace& place, History& history) {
@@ -68,7 +69,9 @@ TANDEM_INLINE bool RunKeeper::restore(RunPlace& place, History& history) {
            {number(4), number(5)},
            texts.contains("seek_points") ? texts.at("seek_points") : std::string(),
            impl::values_of(texts, "validation"),
-           impl::values_of(texts, "part")};
+           impl::values_of(texts, "part"),
+           restored.path.substr(restored.path.rfind('/') + 1),
+           texts.contains("shards") ? ShardSet::parse(texts.at("shards")) : ShardSet()};
   history = History::parse(texts.at("history"));
   history.stop_reason = texts.at("stop_reason");
   return true;
@@ -79,6 +82,7 @@ TANDEM_INLINE bool RunKeeper::save(const RunPlace& place, const History& history
   for (std::size_t i = 0; i < numbers_.size(); ++i) numbers_[i].assign(numbers[i]);
   Metadata texts{{"history", history.to_text()}, {"stop_reason", history.stop_reason}};
   if (!place.seek_points.empty()) texts["seek_points"] = place.seek_points;
+  if (place.shards.files > 0) texts["shards"] = place.shards.text();
   impl::set_text(texts, "validation", place.validation);
   impl::set_text(texts, "part", place.part);
   const auto save = [&] {
@@ -101,6 +105,10 @@ TANDEM_INLINE bool RunKeeper::save(const RunPlace& place, const History& history
   }
   if (last) save();  // the error may be that of an earlier write
   return last;
+}
+TANDEM_INLINE i64 RunKeeper::oldest() const {
+  const std::vector<std::string> all = manager_->checkpoints();
+  return all.empty() ? 0 : train::impl::step_of_file(all.front().substr(all.front().rfind('/') + 1), "ckpt");
 }
 TANDEM_INLINE bool RunKeeper::is_due(i64 step) {
   return (save_steps_ > 0 && step % save_steps_ == 0) | interrupt_.save_requested();

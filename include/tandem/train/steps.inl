@@ -283,7 +283,11 @@ TANDEM_INLINE void ModelSteps::build(const Batch& batch) {
     for (const auto& [weight, sum] : sum_of_) has_one |= weight.id() == w.id();
     if (has_one) continue;
     const std::string name = "sum_" + std::to_string(sum_of_.size());
-    sum_of_.emplace_back(w, sums_.add_variable(name, zeros_like(w.read_value()), false));
+    const Variable sum(
+        zeros_like(w.read_value()),
+        {.name = name.c_str(), .trainable = false, .aggregate = w.aggregate(), .whole_rows = w.whole_rows()});
+    sums_.add_variables({{.path = name, .variable = sum}});
+    sum_of_.emplace_back(w, sum);
   }
 }
 TANDEM_INLINE void ModelSteps::build_averages(const Batch& batch) const {

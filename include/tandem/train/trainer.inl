@@ -373,18 +373,6 @@ TANDEM_INLINE const ExponentialMovingAverage& Trainer::ema() const {
   if (!ema) errors::raise<errors::FailedPreconditionError>("ema", "the Trainer's option .ema is 0: it has no averages");
   return *ema;
 }
-TANDEM_INLINE void Trainer::restore(const std::string& directory) {
-  const detail::ModelSteps& model = state_->model_for("restore");
-  const std::string path = latest_checkpoint(directory + "/checkpoints");
-  if (path.empty()) errors::raise<errors::NotFoundError>("restore", directory + " has no checkpoint of a run");
-  const SavedState run;
-  const Variable step = run.add_variable("step", constant(i64{0}), false);
-  std::vector<CheckpointItem> items{{"model", model.model}, {"run", run}};
-  if (model.ema) items.push_back({"ema", *model.ema});
-  Checkpoint(std::move(items)).restore(path, {.partial = true});
-  state_->step = step.item<i64>();
-  state_->is_restored = true;
-}
 TANDEM_INLINE i64 Trainer::step() const { return state_->step; }
 
 }  // namespace TANDEM_NS::train

@@ -1,24 +1,31 @@
 // Definitions of train/trainer_state.hpp: how a run is saved and restored, in all replicas.
 #pragma once
+#include <chrono>
 #include <exception>
 
 #include "tandem/base/error.hpp"
+#include "tandem/base/warning.hpp"
+#include "tandem/core/replication.hpp"
+#include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/random/generator.hpp"
 #include "tandem/train/kept_values.hpp"
+#include "tandem/train/shard_files.hpp"
+#include "tandem/train/trainer.hpp"
 #include "tandem/train/trainer_state.hpp"
 
 namespace TANDEM_NS::train {
 
 namespace impl {
-// One process writes the checkpoints: of what the others have it knows nothing.
+// One process writes what all have: of what the others have it knows nothing but the rows of tables.
 inline void check_aggregated(const std::vector<CheckpointItem>& items) {
   for (const CheckpointItem& item : items)
     for (const Module::Named& v : item.variables())
-      if (!v.variable.aggregate())
+      if (!v.variable.aggregate() && v.variable.whole_rows() == 0)
         errors::raise<errors::UnimplementedError>(
             "fit", "the Variable '" + v.path +
                        "' has another value in each process (.aggregate = false), which rank 0 " +
-                       "cannot save: train without a .directory, and save it by a callback of each process");
+                       "cannot save: train without a .directory, and save it by a callback of each process "
+                       "(.whole_rows, if it is rows rank, rank + p, ... of a tensor)");
 }
 }  // namespace impl
 
@@ -48,21 +55,74 @@ TANDEM_INLINE bool TrainerState::restore(Fit& fit, detail::RunPlace& place) {
     if (const SavedState* const state = c->state(); state && !c->is_for_first_replica())
       items.push_back({"callback", *state});
   restored = fit.replicas.share(restored, place, fit.run.history_, items);
+  if (restored) read_shards(fit, place, items);
   if (restored && !fit.replicas.is_first()) steps->reset();  // the sums of all are those of the first one
   return restored;
+}
+// The rows of this process, which may have been those of others when they were saved.
+TANDEM_INLINE void TrainerState::read_shards(const Fit& fit, const detail::RunPlace& place,
+                                             const std::vector<CheckpointItem>& items) const {
+  const detail::ShardFiles shards(items, fit.replicas.rank(), fit.replicas.size());
+  if (shards.empty()) return;
+  std::exception_ptr error;
+  try {
+    shards.read(fit.checkpoints() + place.checkpoint, place.shards);
+  } catch (...) {  // raised again below, when the others know
+    error = std::current_exception();
+  }
+  if (!fit.replicas.any(error != nullptr)) return;
+  if (error) std::rethrow_exception(error);
+  errors::raise<errors::AbortedError>("fit", "another process could not restore its rows from " + fit.checkpoints());
+}
+// Writes the rows of this process, if there are some. Returns the set of the files, for the checkpoint that follows;
+// none if a process could not write, which is a warning unless it is the last save.
+TANDEM_INLINE std::optional<detail::ShardSet> TrainerState::write_shards(Fit& fit, bool last) const {
+  const detail::ShardFiles shards(steps->items(), fit.replicas.rank(), fit.replicas.size());
+  if (shards.empty()) return detail::ShardSet();
+  std::vector<i64> n{0, 0};
+  if (fit.keeper) n = {std::chrono::system_clock::now().time_since_epoch().count(), fit.keeper->oldest()};
+  fit.replicas.largest(n);
+  const detail::ShardSet set{fit.replicas.size(), n[0]};
+  std::exception_ptr error;
+  enum Outcome : i64 { written, warned, raised };
+  std::vector<i64> outcome{written};
+  const auto fails = [&](const errors::OpError& e) {
+    outcome[0] = last ? raised : warned, error = std::current_exception();
+    if (!last)
+      tandem::detail::warn(
+          ("fit: rows of a checkpoint could not be saved; training goes on. " + std::string(e.what())).c_str());
+  };
+  try {
+    detail::ShardFiles::remove_before(fit.checkpoints(), n[1]);
+    shards.write(fit.checkpoints() + "ckpt-" + std::to_string(step) + ".safetensors", set);
+  } catch (const errors::ResourceExhaustedError& e) {
+    fails(e);
+  } catch (const errors::UnavailableError& e) {
+    fails(e);
+  } catch (...) {
+    outcome[0] = raised, error = std::current_exception();
+  }
+  const i64 own = outcome[0];
+  fit.replicas.largest(outcome);
+  if (outcome[0] == written) return set;
+  if (outcome[0] == warned) return std::nullopt;
+  if (own == raised) std::rethrow_exception(error);
+  errors::raise<errors::AbortedError>("fit", "another process could not save its rows to " + fit.checkpoints());
 }
 TANDEM_INLINE void TrainerState::save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last) {
   if (!fit.keeper && !fit.interrupt) return;  // there is no folder
   const bool stopped = fit.run.stopped_;
   fit.each_callback([&](Callback& c) { c.on_checkpoint_begin(fit.run); });
+  const std::optional<detail::ShardSet> shards = write_shards(fit, last);
+  if (!shards) return;
   if (!fit.replicas.are_several()) {
-    write(fit, epoch, step_in_epoch, last);
+    write(fit, epoch, step_in_epoch, *shards, last);
   } else {  // with the sums of all
     const detail::KeptValues kept(steps->measures());
     fit.replicas.add_up(steps->measures());
     std::exception_ptr error;
     try {
-      if (fit.keeper) write(fit, epoch, step_in_epoch, last);
+      if (fit.keeper) write(fit, epoch, step_in_epoch, *shards, last);
     } catch (...) {  // raised again below, when the others know
       error = std::current_exception();
     }
@@ -77,15 +137,40 @@ TANDEM_INLINE void TrainerState::save(Fit& fit, i64 epoch, i64 step_in_epoch, bo
   fit.agree(step);
   fit.saved = fit.run.stopped_ == stopped;
 }
-TANDEM_INLINE void TrainerState::write(Fit& fit, i64 epoch, i64 step_in_epoch, bool last) {
+TANDEM_INLINE void TrainerState::write(Fit& fit, i64 epoch, i64 step_in_epoch, const detail::ShardSet& shards,
+                                       bool last) {
   History history;
   history.stop_reason = fit.run.history_.stop_reason;
   const std::vector<Values>& epochs = fit.run.history_.epochs();  // without that of a part: it goes on with the run
   for (std::size_t i = 0; i + !fit.part.empty() < epochs.size(); ++i) history.add(epochs[i]);
   const detail::RunPlace place{
-      epoch,          step,    step_in_epoch, fit.run.stopped_, fit.feed.position(), fit.feed.seek_points(),
-      fit.validation, fit.part};
+      epoch,    step, step_in_epoch, fit.run.stopped_, fit.feed.position(), fit.feed.seek_points(), fit.validation,
+      fit.part, {},   shards};
   fit.saved = fit.keeper->save(place, history, last);
+}
+
+TANDEM_INLINE void Trainer::restore(const std::string& directory) {
+  const detail::ModelSteps& model = state_->model_for("restore");
+  const std::string path = latest_checkpoint(directory + "/checkpoints");
+  if (path.empty()) errors::raise<errors::NotFoundError>("restore", directory + " has no checkpoint of a run");
+  const SavedState run;
+  const Variable step = run.add_variable("step", constant(i64{0}), false);
+  std::vector<CheckpointItem> items{{"model", model.model}, {"run", run}};
+  if (model.ema) items.push_back({"ema", *model.ema});
+  if (model.ema)  // what other Variables wait for, once they are made, is in the checkpoint; averages of rows are not
+    for (const Variable& v : model.model.trainable_variables())
+      if (v.whole_rows() > 0) model.ema->build({v});
+  const Checkpoint all(items);
+  all.without_sharded().restore(path, {.partial = true});
+  const ReplicationScope together(state_->strategy());
+  const detail::Replicas replicas;
+  if (const detail::ShardFiles shards(items, replicas.rank(), replicas.size()); !shards.empty()) {
+    const Metadata texts = read_metadata(path);
+    const auto set = texts.find("shards");
+    shards.read(path, set == texts.end() ? detail::ShardSet() : detail::ShardSet::parse(set->second));
+  }
+  state_->step = step.item<i64>();
+  state_->is_restored = true;
 }
 
 }  // namespace TANDEM_NS::train

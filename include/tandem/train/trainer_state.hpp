@@ -44,7 +44,9 @@ struct TrainerState {
   void end_epoch(Fit& fit);
   void end_part(Fit& fit);
   void save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last = false);
-  void write(Fit& fit, i64 epoch, i64 step_in_epoch, bool last);
+  void write(Fit& fit, i64 epoch, i64 step_in_epoch, const detail::ShardSet& shards, bool last);
+  std::optional<detail::ShardSet> write_shards(Fit& fit, bool last) const;
+  void read_shards(const Fit& fit, const detail::RunPlace& place, const std::vector<CheckpointItem>& items) const;
   Values evaluate(const Batches& data, Progress* progress);
   void check_validation(const Batches& data) const;
 };
@@ -81,6 +83,7 @@ struct TrainerState::Fit {
     is_interrupted = n[0] != 0, is_save_due = n[2] != 0;
     if (n[1] != 0 && !run.is_stopped()) run.stop("another process has stopped");
   }
+  std::string checkpoints() const { return options.directory + "/checkpoints/"; }
   // What this process asks before a step.
   detail::Steps::Ask ask() {
     if (keeper) return {keeper->is_interrupted(), keeper->is_save_requested()};

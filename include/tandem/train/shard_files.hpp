@@ -1,0 +1,46 @@
+// ShardFiles: Variables of which every process has some rows (VariableOptions::whole_rows), in files beside a
+// checkpoint that the processes write together. Behind trainer.hpp. Not here: everything else that a checkpoint has
+// (checkpoint.hpp).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tandem/train/checkpoint.hpp"
+
+namespace TANDEM_NS::train::detail {
+
+/// Which files belong to a checkpoint: as many as there were processes, all with the same id. None: 0 files.
+struct ShardSet {
+  i64 files = 0, id = 0;
+  std::string text() const { return std::to_string(files) + " " + std::to_string(id); }
+  ///   throws  errors::DataLossError for a text that is none of text()'s
+  TANDEM_API static ShardSet parse(const std::string& text);
+};
+
+/// Process r of p writes the rows r, r + p, ... to ckpt-7.shard-0000r-of-0000p.safetensors, before the checkpoint
+/// ckpt-7.safetensors is complete. Any number of processes can read them.
+class TANDEM_API ShardFiles {
+ public:
+  ShardFiles(const std::vector<CheckpointItem>& items, i64 rank, i64 ranks);
+  bool empty() const { return variables_.empty(); }
+  /// Writes this process's file.
+  ///   checkpoint  the path of the checkpoint
+  ///   throws      errors::FailedPreconditionError if a Variable does not have the rows of this process; as
+  ///               io::save_safetensors
+  void write(const std::string& checkpoint, const ShardSet& set) const;
+  /// Sets the Variables to this process's rows. With as many processes as have saved, it reads its own file alone, so
+  /// that these may lie on several machines; otherwise all of them, one after the other.
+  ///   throws  errors::DataLossError if files are missing, damaged or of another checkpoint;
+  ///           errors::InvalidArgumentError if a Variable is missing or has other columns or rows in all
+  void read(const std::string& checkpoint, const ShardSet& set) const;
+  /// Removes the files of checkpoints before a step.
+  static void remove_before(const std::string& directory, i64 step);
+
+ private:
+  Tensor value_of(const Module::Named& v, const std::vector<io::Safetensors>& files) const;
+  void check_rows(const char* op, const Module::Named& v) const;
+  const std::vector<Module::Named> variables_;
+  const i64 rank_, ranks_;
+};
+
+}  // namespace TANDEM_NS::train::detail

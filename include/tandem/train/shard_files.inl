@@ -1,0 +1,141 @@
+// Definitions of train/shard_files.hpp.
+#pragma once
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "tandem/base/error.hpp"
+#include "tandem/io/file.hpp"
+#include "tandem/ops/transfer.hpp"
+#include "tandem/train/checkpoint_index.hpp"
+#include "tandem/train/shard_files.hpp"
+
+namespace TANDEM_NS::train::detail {
+
+namespace impl {
+inline constexpr std::string_view shard_mark = ".shard-";
+// "ckpt-7.shard-00001-of-00003.safetensors" for "ckpt-7.safetensors".
+inline std::string shard_path(const std::string& checkpoint, i64 rank, i64 ranks) {
+  char part[64];
+  std::snprintf(part, sizeof part, "%05lld-of-%05lld.safetensors", static_cast<long long>(rank),
+                static_cast<long long>(ranks));
+  return checkpoint.substr(0, checkpoint.rfind(".safetensors")) + std::string(shard_mark) + part;
+}
+inline i64 rows_of_rank(i64 rows, i64 rank, i64 ranks) { return (rows - rank + ranks - 1) / ranks; }
+[[noreturn]] TANDEM_INLINE void raise_shards(const std::string& message) {
+  errors::raise<errors::DataLossError>("restore", message);
+}
+}  // namespace impl
+
+TANDEM_INLINE ShardSet ShardSet::parse(const std::string& text) {
+  ShardSet r;
+  const char* const end = text.data() + text.size();
+  const auto files = std::from_chars(text.data(), end, r.files);
+  if (files.ec == std::errc() && files.ptr != end && *files.ptr == ' ') {
+    const auto id = std::from_chars(files.ptr + 1, end, r.id);
+    if (id.ec == std::errc() && id.ptr == end && r.files >= 0) return r;
+  }
+  impl::raise_shards("the checkpoint's text 'shards' is damaged: '" + text + "'");
+}
+
+TANDEM_INLINE ShardFiles::ShardFiles(const std::vector<CheckpointItem>& items, i64 rank, i64 ranks)
+    : variables_(Checkpoint(items).sharded()), rank_(rank), ranks_(ranks) {}
+
+TANDEM_INLINE void ShardFiles::check_rows(const char* op, const Module::Named& v) const {
+  const Variable& x = v.variable;
+  if (const i64 rows = impl::rows_of_rank(x.whole_rows(), rank_, ranks_); x.shape()[0] != rows)
+    errors::raise<errors::FailedPreconditionError>(
+        op, "'" + v.path + "' is " + to_string(x.spec()) + ", but process " + std::to_string(rank_) + " of " +
+                std::to_string(ranks_) + " has " + std::to_string(rows) + " of its " + std::to_string(x.whole_rows()) +
+                " rows: train in the scope of a strategy with the processes that have the table");
+}
+TANDEM_INLINE void ShardFiles::write(const std::string& checkpoint, const ShardSet& set) const {
+  std::vector<io::NamedTensor> tensors;
+  for (const Module::Named& v : variables_) {
+    check_rows("save", v);
+    tensors.push_back({v.path, v.variable.value_untracked()});
+  }
+  io::ensure_directory(checkpoint.substr(0, checkpoint.rfind('/')));
+  io::save_safetensors(impl::shard_path(checkpoint, rank_, ranks_), tensors,
+                       {{"shards", set.text() + " " + std::to_string(rank_)}});
+}
+// Row k of process s among p is row k p + s of the whole.
+TANDEM_INLINE Tensor ShardFiles::value_of(const Module::Named& v, const std::vector<io::Safetensors>& files) const {
+  const Spec& want = v.variable.spec();
+  const i64 whole = v.variable.whole_rows(), then = static_cast<i64>(files.size());
+  const auto refuse = [&](const std::string& what) {
+    errors::raise<errors::InvalidArgumentError>(
+        "restore", "the files with the rows of processes belong to another model: of '" + v.path + "', " +
+                       std::to_string(whole) + " rows in all, " + what);
+  };
+  std::vector<const Tensor*> parts(files.size());  // those of other processes stay null if this one needs none of them
+  for (i64 s = 0; s < then; ++s) {
+    if (then == ranks_ && s != rank_) continue;
+    const Tensor*& part = parts[static_cast<std::size_t>(s)];
+    for (const io::NamedTensor& t : files[static_cast<std::size_t>(s)].tensors)
+      if (t.name == v.path) part = &t.tensor;
+    Shape shape = want.shape;
+    shape.set(0, impl::rows_of_rank(whole, s, then));
+    const std::string whose = "that of process " + std::to_string(s) + " of " + std::to_string(then);
+    if (!part) refuse(whose + " does not have it");
+    if (part->dtype() != want.dtype || part->shape() != shape)
+      refuse(whose + " has " + to_string(part->spec()) + ", not " + to_string(Spec{shape, want.dtype, {}}));
+  }
+  const Tensor own = Tensor::allocate({want.shape, want.dtype, {}});
+  const i64 rows = want.shape.dim(0);
+  const auto width = rows ? static_cast<std::size_t>(own.size() / rows) * size_of(want.dtype) : 0;
+  for (i64 k = 0; k < rows && width; ++k) {
+    const i64 row = k * ranks_ + rank_;
+    std::memcpy(static_cast<char*>(own.raw()) + static_cast<std::size_t>(k) * width,
+                static_cast<const char*>(parts[static_cast<std::size_t>(row % then)]->raw()) +
+                    static_cast<std::size_t>(row / then) * width,
+                width);
+  }
+  return own.to(want.device);
+}
+TANDEM_INLINE void ShardFiles::read(const std::string& checkpoint, const ShardSet& set) const {
+  if (set.files == 0)
+    impl::raise_shards(checkpoint + " has no files with the rows of processes, which '" + variables_[0].path +
+                       "' needs: it is of another model, or was saved by a Checkpoint");
+  for (const Module::Named& v : variables_) check_rows("restore", v);
+  const auto load = [&](i64 rank) {
+    const std::string path = impl::shard_path(checkpoint, rank, set.files);
+    io::Safetensors f;
+    try {
+      f = io::load_safetensors(path);
+    } catch (const errors::NotFoundError&) {
+      impl::raise_shards("there is no " + path + ", which process " + std::to_string(rank) + " of " +
+                         std::to_string(set.files) +
+                         " has written: with another number of processes all must be "
+                         "able to read the files of all");
+    }
+    const auto id = f.metadata.find("shards");
+    if (id == f.metadata.end() || id->second != set.text() + " " + std::to_string(rank))
+      impl::raise_shards(path + " does not belong to " + checkpoint + ": another save or process has written it");
+    return f;
+  };
+  std::vector<io::Safetensors> files(static_cast<std::size_t>(set.files));
+  for (i64 rank = 0; rank < set.files; ++rank)
+    if (set.files != ranks_ || rank == rank_) files[static_cast<std::size_t>(rank)] = load(rank);
+  std::vector<std::pair<Variable, Tensor>> changes;
+  for (const Module::Named& v : variables_) changes.emplace_back(v.variable, value_of(v, files));
+  for (const auto& [variable, value] : changes) variable.set_untracked(value);
+}
+TANDEM_INLINE void ShardFiles::remove_before(const std::string& directory, i64 step) {
+  std::error_code error;
+  std::vector<std::string> old;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::string file = entry.path().filename().string();
+    const std::size_t mark = file.find(impl::shard_mark);
+    if (mark == file.npos || !file.ends_with(".safetensors")) continue;
+    if (const i64 of = train::impl::step_of_file(file.substr(0, mark) + ".safetensors", "ckpt"); of >= 0 && of < step)
+      old.push_back(entry.path().string());
+  }
+  for (const std::string& path : old) ::unlink(path.c_str());
+}
+
+}  // namespace TANDEM_NS::train::detail
