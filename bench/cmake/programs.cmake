@@ -80,6 +80,13 @@ if(TARGET tandem_distribute_mpi)
     set_target_properties(distribute_${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
   endforeach()
 endif()
+# Beside PyTorch's DistributedDataParallel: distribute/program.py.
+if(TARGET tandem_distribute_mpi AND TARGET tandem_distribute_gloo)
+  add_executable(distribute_step distribute/step.cpp)
+  target_compile_options(distribute_step PRIVATE -O2 -Wall -Wextra)
+  target_link_libraries(distribute_step PRIVATE tandem::distribute_mpi tandem::distribute_gloo)
+  set_target_properties(distribute_step PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+endif()
 
 # A model server beside servers that only answer: requests per second (not in the driver's tables).
 if(TARGET tandem_serving_grpc)
