@@ -26,12 +26,12 @@ TANDEM_API std::uint64_t hidden_synchronizations();
 /// Returns the device memory as counted by the library's cache; `misses` counts the requests that went to the driver.
 ///   throws  errors::UnavailableError if there is no such device, as do the next three
 TANDEM_API memory::Info memory_info(int device = 0);
-/// Sets how many bytes may be live at once, as requested, in steps of 256; 0 removes the limit. A request above it raises
-/// errors::ResourceExhaustedError.
+/// Sets how many bytes may be live at once, as requested, in steps of 256; 0 removes the limit. A request above it
+/// raises errors::ResourceExhaustedError.
 TANDEM_API void set_memory_limit(std::int64_t bytes, int device = 0);
 TANDEM_API void reset_peak(int device = 0);
-/// Returns cached memory to the driver (and waits for the device); returns the number of bytes. Blocks of 128 KiB and less
-/// lie in slabs of 2 MiB, which are returned when all of their blocks are free.
+/// Returns cached memory to the driver (and waits for the device); returns the number of bytes. Blocks of 128 KiB and
+/// less lie in slabs of 2 MiB, which are returned when all of their blocks are free.
 TANDEM_API std::int64_t trim(int device = 0);
 
 /// Sets whether every launch on a GPU waits until the op has run, so that an error is raised by the op that caused it.
