@@ -135,6 +135,25 @@ TEST_CASE("one small operation for each function, none for each step or trace") 
   CHECK(seconds(10, true) - seconds(6, true) == Approx(4 * 2));
   CHECK(seconds(6, true) - seconds(6, false) == Approx(1));  // an all_gather
 }
+TEST_CASE("a function of a group of some ranks is not compared with the others") {
+  std::atomic<int> right = 0;
+  SimCluster(3, {.timeout = 5}).run([&](const Communicator& w) {
+    const MultiWorkerMirroredStrategy strategy;
+    const auto scope = strategy.scope();
+    const Communicator some = w.split(w.rank() < 2 ? 0 : 1);
+    if (w.rank() < 2) {
+      const auto f = function([&](const Tensor& x) { return distribute::all_reduce(x, {.group = some}); });
+      right += f(constant(1.f)).item<float>() == 2;
+    }
+    w.barrier();
+  });
+  CHECK(right == 2);
+}
+TEST_CASE("a rank with a single row, which broadcasts, is not another program") {
+  const auto rows = [](int rank) { return ones({rank == 0 ? 2 : 1, 2}); };
+  const auto scaled = [](int, const Tensor& x, const Variable& w) { return x * w(Slice(0, 1)); };
+  for (const std::string& e : errors_of(rows, scaled)) CHECK(e == "no error");
+}
 TEST_CASE("the gradient of broadcast is the same graph in all ranks") {
   std::atomic<int> right = 0;
   SimCluster(3).run([&](const Communicator& w) {

@@ -38,6 +38,20 @@ TEST_CASE("run calls f once for each replica, with its rows; reduce and gather p
   CHECK(strategy.run([](const Tensor& part) { return part; }, x(Slice(0, 2))).size() == 2);  // a row each
 }
 
+TEST_CASE("with fewer rows than replicas, means are over the replicas that are called") {
+  const MirroredStrategy strategy(3);
+  const auto mean = [](const Tensor& part) { return nn::compute_average_loss(reduce_sum(part, 1)); };
+  const Tensor x = constant({{1.f, 2.f}, {5.f, 8.f}});
+  CHECK(strategy.reduce(ReduceOp::sum, strategy.run(mean, x)).item<float>() == 8);
+}
+TEST_CASE("a traced function in run is traced once for each replica") {
+  const MirroredStrategy strategy(2);
+  int traces = 0;
+  const auto f = function([&](const Tensor& part) { return ++traces, reduce_sum(part); });
+  for (int i = 0; i < 4; ++i) CHECK(strategy.reduce(ReduceOp::sum, strategy.run(f, ones({4, 2}))).item<float>() == 8);
+  CHECK(traces == 2);
+}
+
 // The weights after 5 steps of Adam.
 Floats weights_after(const MirroredStrategy& strategy, bool traced) {
   const auto scope = strategy.scope();

@@ -25,7 +25,7 @@ constexpr u64 first_hash = 0xcbf29ce484222325;
 
 class DetailsOf final : public AttrVisitor {
  public:
-  std::string all;
+  std::string all, group;
   void number(const char* name, i64 value) override {
     const std::string_view n = name;  // of slices: a place that may depend on the rank
     if (n != "begin" && n != "index") add(name, std::to_string(value));
@@ -37,7 +37,8 @@ class DetailsOf final : public AttrVisitor {
   }
   void text(const char* name, const std::string& value) override {
     const std::string_view n = name;  // of collectives: a line, and a group of which each rank may have its own
-    if (n != "label" && n != "group") add(name, '\'' + value + '\'');
+    if (n == "group") group = value;
+    else if (n != "label") add(name, '\'' + value + '\'');
   }
   void numbers(const char*, const i64*, int) override {}
   void opaque(const char*, const Opaque*) override {}
@@ -48,11 +49,12 @@ class DetailsOf final : public AttrVisitor {
 
 class GraphText {
  public:
-  explicit GraphText(const Graph& graph) { add(graph, ""); }
+  GraphText(const Graph& graph, const std::string& group) : group_(group) { add(graph, ""); }
 
   std::vector<NodeText> nodes;
-  bool has_collectives = false, has_empty = false;
-  u64 rows = first_hash;  // of the numbers of rows that may differ between ranks
+  bool has_collectives = false;                // of the group
+  bool has_empty = false, has_single = false;  // arguments without rows, with one row
+  u64 rows = first_hash;                       // of the numbers of rows that may differ between ranks
 
  private:
   // The sizes but that of axis 0, which may differ.
@@ -64,7 +66,6 @@ class GraphText {
   void add(const Graph& g, const std::string& indent) {
     for (const Node& n : g.nodes) {
       NodeText t;
-      has_collectives = has_collectives || n.op->flags.collective;
       t.structure = indent + n.op->name + "(";
       for (const int v : n.in) t.structure += std::to_string(v) + ",";
       t.structure += ")";
@@ -78,6 +79,7 @@ class GraphText {
         const Shape& shape = g.spec(n.first_out).shape;
         add_columns(t, shape);
         has_empty = has_empty || (shape.rank() > 0 && shape.dim(0) == 0);
+        has_single = has_single || (shape.rank() > 0 && shape.dim(0) == 1);
       }
       if (n.op == &read_variable_op || n.op == &assign_variable_op) {
         const i64 index = n.attrs.get<IndexAttrs>().index;
@@ -89,6 +91,7 @@ class GraphText {
       }
       DetailsOf attrs;
       n.attrs.visit(attrs);
+      if (n.op->flags.collective && (attrs.group.empty() || attrs.group == group_)) has_collectives = true;
       t.details = specs + attrs.all;
       const std::string line = tandem::detail::line_text(n.where);
       t.display = "'" + n.name + "' (" + n.op->name + ")" + t.display + t.details +
@@ -107,12 +110,13 @@ class GraphText {
                          (g.outputs.size() == 1 ? " value" : " values")});
   }
 
+  const std::string& group_;
   std::string last_line_;  // of the nodes so far
 };
 
 // What the ranks compare first.
 struct GraphSummary {
-  u64 structure = first_hash, details = first_hash, rows = 0, has_empty = 0, bytes = 0, nodes = 0;
+  u64 structure = first_hash, details = first_hash, rows = 0, has_empty = 0, has_single = 0, bytes = 0, nodes = 0;
 };
 constexpr char separator = '\x1f';  // of the parts of a node's text
 
@@ -175,7 +179,7 @@ inline std::vector<NodeText> parsed(std::string_view text) {
 }
 
 TANDEM_INLINE bool agree_on_graph(const Communicator& group, const Graph& graph, const std::string& function) {
-  const GraphText own(graph);
+  const GraphText own(graph, group.name());
   if (!own.has_collectives) return false;
   GraphSummary s;
   std::string text;
@@ -183,18 +187,20 @@ TANDEM_INLINE bool agree_on_graph(const Communicator& group, const Graph& graph,
     s.structure = hash_of(s.structure, t.structure), s.details = hash_of(s.details, t.details);
     text += t.structure + separator + t.details + separator + t.display + separator;
   }
-  s.rows = own.rows, s.has_empty = own.has_empty, s.bytes = text.size(), s.nodes = own.nodes.size();
+  s.rows = own.rows, s.has_empty = own.has_empty, s.has_single = own.has_single, s.bytes = text.size(),
+  s.nodes = own.nodes.size();
   const std::vector<GraphSummary> all = gather_equal(group, &s, 1, "the graph of '" + function + "'");
-  bool same = true, same_rows = true, is_empty = false;
+  bool same = true, same_rows = true, is_empty = false, is_single = false;
   u64 bytes = 0;
   for (const GraphSummary& o : all) {
     same_rows = same_rows && o.rows == all[0].rows;
-    is_empty = is_empty || o.has_empty;
+    is_empty = is_empty || o.has_empty, is_single = is_single || o.has_single;
     bytes = std::max(bytes, o.bytes);
   }
   for (const GraphSummary& o : all)
     same = same && o.structure == all[0].structure && (!same_rows || o.details == all[0].details);
-  if (!same && !is_empty)  // a rank without rows computes less
+  // A rank without rows computes less, and one row broadcasts where several do not.
+  if (!same && !is_empty && (same_rows || !is_single))
     raise_difference(group, function, std::move(text), bytes, same_rows);
   return true;
 }

@@ -65,7 +65,7 @@ class TANDEM_API MirroredStrategy {
   auto run(F&& f, const A&... arguments) const {
     const detail::Partition parts("MirroredStrategy", replicas(), detail::tensors_of(arguments...));
     auto results = detail::call_slices(
-        parts, f, [&](i64 i) { return Inside(*this, i); }, arguments...);
+        parts, f, [&](i64 i) { return Inside(*this, i, parts.size()); }, arguments...);
     if constexpr (!std::is_void_v<std::invoke_result_t<F&, const std::decay_t<const A&>&...>>) return results;
   }
 
@@ -106,7 +106,7 @@ class TANDEM_API MirroredStrategy {
   // As long as it lives, this thread is in a replica.
   class TANDEM_API Inside {
    public:
-    Inside(const MirroredStrategy& strategy, i64 replica);
+    Inside(const MirroredStrategy& strategy, i64 replica, i64 replicas);
     Inside(const Inside&) = delete;
     ~Inside();
 

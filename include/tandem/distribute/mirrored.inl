@@ -18,6 +18,7 @@ namespace impl {
 
 // What one process does, which has nobody to wait for.
 struct LoneReplication : Replication {
+  explicit LoneReplication(u64 id) : own_id(id) {}
   u64 id() const override { return own_id; }
   int rank() const override { return 0; }
   Tensor initial(const Tensor& value) override { return value; }
@@ -25,14 +26,19 @@ struct LoneReplication : Replication {
   bool agree(const Graph&, const std::string&) override { return false; }
   void begin_step(i64) override {}
 
-  const u64 own_id = new_id(context);
+  const u64 own_id;
 };
 
 }  // namespace impl
 
 // Outside of run(): one process, whose batches are divided among the replicas.
 struct MirroredStrategy::State final : impl::LoneReplication {
-  explicit State(Slices r) : replicas(std::move(r)) {}
+  explicit State(Slices r) : LoneReplication(new_id(context)), replicas(std::move(r)) {
+    for (i64 n = 0; n <= replicas.count(); ++n) {
+      std::vector<u64>& of = ids.emplace_back();
+      for (i64 i = 0; i < n; ++i) of.push_back(new_id(context));
+    }
+  }
 
   int size() const override { return 1; }
   int virtual_shards() const override { return static_cast<int>(replicas.count()); }
@@ -43,11 +49,12 @@ struct MirroredStrategy::State final : impl::LoneReplication {
   Tensor sum(const Tensor& x) override { return x; }
 
   const Slices replicas;
+  std::vector<std::vector<u64>> ids;  // [n][i]: of replica i of n, the same in each call: a trace is kept by it
 };
 
 // In run(): one of the replicas, of which the later ones have not been called yet.
 struct MirroredStrategy::Replica final : impl::LoneReplication {
-  Replica(int n, i64 i) : replicas(n), number(static_cast<int>(i)) {}
+  Replica(u64 id, i64 n, i64 i) : LoneReplication(id), replicas(static_cast<int>(n)), number(static_cast<int>(i)) {}
 
   int rank() const override { return number; }
   int size() const override { return replicas; }
@@ -69,8 +76,10 @@ struct MirroredStrategy::Replica final : impl::LoneReplication {
   const int replicas, number;
 };
 
-TANDEM_INLINE MirroredStrategy::Inside::Inside(const MirroredStrategy& strategy, i64 replica)
-    : replica_(std::make_unique<Replica>(strategy.num_replicas_in_sync(), replica)),
+TANDEM_INLINE MirroredStrategy::Inside::Inside(const MirroredStrategy& strategy, i64 replica, i64 replicas)
+    : replica_(std::make_unique<Replica>(
+          strategy.state_->ids[static_cast<std::size_t>(replicas)][static_cast<std::size_t>(replica)], replicas,
+          replica)),
       scope_(std::make_unique<ReplicationScope>(replica_.get())) {}
 TANDEM_INLINE MirroredStrategy::Inside::~Inside() = default;
 

@@ -69,6 +69,14 @@ TANDEM_INLINE EarlyStopping::EarlyStopping(EarlyStoppingOptions o)
   impl::check_at_least("EarlyStopping", "patience", static_cast<double>(options_.patience), 0);
   make_state();
 }
+namespace impl {
+// A Variable of a state with the value of a weight; of which each process has its own, if it has its own of the weight.
+inline Variable add_copy(const SavedState& state, const std::string& name, const Variable& weight) {
+  const Variable copy(weight.value_untracked(), {.name = name, .trainable = false, .aggregate = weight.aggregate()});
+  state.add_variables({{.path = name, .variable = copy}});
+  return copy;
+}
+}  // namespace impl
 TANDEM_INLINE void EarlyStopping::make_state() {
   state_ = SavedState();
   best_ = impl::add_number(state_, "best", options_.baseline.value_or(monitor_.worst()));
@@ -83,7 +91,7 @@ TANDEM_INLINE void EarlyStopping::on_begin(Run& run) {
     errors::raise<errors::FailedPreconditionError>(
         "EarlyStopping", "restore_best_weights needs a model, which a Trainer with a step of its own does not have");
   for (std::size_t i = 0; const Variable& v : run.model()->variables())
-    kept_.emplace_back(v, state_.add_variable("weight_" + std::to_string(i++), v.value_untracked(), false));
+    kept_.emplace_back(v, impl::add_copy(state_, "weight_" + std::to_string(i++), v));
 }
 TANDEM_INLINE void EarlyStopping::on_epoch_end(Run& run) {
   if (run.epoch() < options_.start_from_epoch) return;

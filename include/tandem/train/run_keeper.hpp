@@ -49,12 +49,12 @@ class RunKeeper {
   void close() { manager_->close(); }
 
  private:
+  Interrupt interrupt_;  // before the folder is there: who waits for its files may send a signal then
   const RunDirectory directory_;
   const i64 save_steps_;
   const SavedState counters_;
   const std::vector<Variable> numbers_;  // the fields of a RunPlace
   std::optional<CheckpointManager> manager_;
-  Interrupt interrupt_;
   bool warned_ = false;
 };
 

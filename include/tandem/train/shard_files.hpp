@@ -3,6 +3,7 @@
 // (checkpoint.hpp).
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tandem/train/checkpoint.hpp"
@@ -17,8 +18,9 @@ struct ShardSet {
   TANDEM_API static ShardSet parse(const std::string& text);
 };
 
-/// Process r of p writes the rows r, r + p, ... to ckpt-7.shard-0000r-of-0000p.safetensors, before the checkpoint
-/// ckpt-7.safetensors is complete. Any number of processes can read them.
+/// Process r of p writes the rows r, r + p, ... to ckpt-7.shard-0000r-of-0000p-ID.safetensors, before the checkpoint
+/// ckpt-7.safetensors is complete. A step that is saved again has another id: until its checkpoint is complete the
+/// former one has its files. Any number of processes can read them.
 class TANDEM_API ShardFiles {
  public:
   ShardFiles(const std::vector<CheckpointItem>& items, i64 rank, i64 ranks);
@@ -28,11 +30,14 @@ class TANDEM_API ShardFiles {
   ///   throws      errors::FailedPreconditionError if a Variable does not have the rows of this process; as
   ///               io::save_safetensors
   void write(const std::string& checkpoint, const ShardSet& set) const;
-  /// Sets the Variables to this process's rows. With as many processes as have saved, it reads its own file alone, so
-  /// that these may lie on several machines; otherwise all of them, one after the other.
+  using Values = std::vector<std::pair<Variable, Tensor>>;
+  /// This process's rows of the Variables. With as many processes as have saved, it reads its own file alone, so that
+  /// these may lie on several machines; otherwise all of them, mapped: rows of others take no memory.
   ///   throws  errors::DataLossError if files are missing, damaged or of another checkpoint;
   ///           errors::InvalidArgumentError if a Variable is missing or has other columns or rows in all
-  void read(const std::string& checkpoint, const ShardSet& set) const;
+  Values read(const std::string& checkpoint, const ShardSet& set) const;
+  /// Sets the Variables to what read() has returned.
+  static void set(const Values& values);
   /// Removes the files of checkpoints before a step.
   static void remove_before(const std::string& directory, i64 step);
 

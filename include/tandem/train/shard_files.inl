@@ -18,11 +18,11 @@ namespace TANDEM_NS::train::detail {
 
 namespace impl {
 inline constexpr std::string_view shard_mark = ".shard-";
-// "ckpt-7.shard-00001-of-00003.safetensors" for "ckpt-7.safetensors".
-inline std::string shard_path(const std::string& checkpoint, i64 rank, i64 ranks) {
-  char part[64];
-  std::snprintf(part, sizeof part, "%05lld-of-%05lld.safetensors", static_cast<long long>(rank),
-                static_cast<long long>(ranks));
+// "ckpt-7.shard-00001-of-00003-5f3a.safetensors" for "ckpt-7.safetensors".
+inline std::string shard_path(const std::string& checkpoint, i64 rank, const ShardSet& set) {
+  char part[80];
+  std::snprintf(part, sizeof part, "%05lld-of-%05lld-%llx.safetensors", static_cast<long long>(rank),
+                static_cast<long long>(set.files), static_cast<unsigned long long>(set.id));
   return checkpoint.substr(0, checkpoint.rfind(".safetensors")) + std::string(shard_mark) + part;
 }
 inline i64 rows_of_rank(i64 rows, i64 rank, i64 ranks) { return (rows - rank + ranks - 1) / ranks; }
@@ -47,7 +47,7 @@ TANDEM_INLINE ShardFiles::ShardFiles(const std::vector<CheckpointItem>& items, i
 
 TANDEM_INLINE void ShardFiles::check_rows(const char* op, const Module::Named& v) const {
   const Variable& x = v.variable;
-  if (const i64 rows = impl::rows_of_rank(x.whole_rows(), rank_, ranks_); x.shape()[0] != rows)
+  if (const i64 rows = impl::rows_of_rank(x.whole_rows(), rank_, ranks_); x.rank() < 1 || x.shape()[0] != rows)
     errors::raise<errors::FailedPreconditionError>(
         op, "'" + v.path + "' is " + to_string(x.spec()) + ", but process " + std::to_string(rank_) + " of " +
                 std::to_string(ranks_) + " has " + std::to_string(rows) + " of its " + std::to_string(x.whole_rows()) +
@@ -60,7 +60,7 @@ TANDEM_INLINE void ShardFiles::write(const std::string& checkpoint, const ShardS
     tensors.push_back({v.path, v.variable.value_untracked()});
   }
   io::ensure_directory(checkpoint.substr(0, checkpoint.rfind('/')));
-  io::save_safetensors(impl::shard_path(checkpoint, rank_, ranks_), tensors,
+  io::save_safetensors(impl::shard_path(checkpoint, rank_, set), tensors,
                        {{"shards", set.text() + " " + std::to_string(rank_)}});
 }
 // Row k of process s among p is row k p + s of the whole.
@@ -97,16 +97,16 @@ TANDEM_INLINE Tensor ShardFiles::value_of(const Module::Named& v, const std::vec
   }
   return own.to(want.device);
 }
-TANDEM_INLINE void ShardFiles::read(const std::string& checkpoint, const ShardSet& set) const {
+TANDEM_INLINE ShardFiles::Values ShardFiles::read(const std::string& checkpoint, const ShardSet& set) const {
   if (set.files == 0)
     impl::raise_shards(checkpoint + " has no files with the rows of processes, which '" + variables_[0].path +
                        "' needs: it is of another model, or was saved by a Checkpoint");
   for (const Module::Named& v : variables_) check_rows("restore", v);
   const auto load = [&](i64 rank) {
-    const std::string path = impl::shard_path(checkpoint, rank, set.files);
+    const std::string path = impl::shard_path(checkpoint, rank, set);
     io::Safetensors f;
     try {
-      f = io::load_safetensors(path);
+      f = io::load_safetensors(path, {.map = true});
     } catch (const errors::NotFoundError&) {
       impl::raise_shards("there is no " + path + ", which process " + std::to_string(rank) + " of " +
                          std::to_string(set.files) +
@@ -121,9 +121,12 @@ TANDEM_INLINE void ShardFiles::read(const std::string& checkpoint, const ShardSe
   std::vector<io::Safetensors> files(static_cast<std::size_t>(set.files));
   for (i64 rank = 0; rank < set.files; ++rank)
     if (set.files != ranks_ || rank == rank_) files[static_cast<std::size_t>(rank)] = load(rank);
-  std::vector<std::pair<Variable, Tensor>> changes;
-  for (const Module::Named& v : variables_) changes.emplace_back(v.variable, value_of(v, files));
-  for (const auto& [variable, value] : changes) variable.set_untracked(value);
+  Values values;
+  for (const Module::Named& v : variables_) values.emplace_back(v.variable, value_of(v, files));
+  return values;
+}
+TANDEM_INLINE void ShardFiles::set(const Values& values) {
+  for (const auto& [variable, value] : values) variable.set_untracked(value);
 }
 TANDEM_INLINE void ShardFiles::remove_before(const std::string& directory, i64 step) {
   std::error_code error;

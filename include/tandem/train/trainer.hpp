@@ -169,7 +169,7 @@ class TANDEM_API Trainer {
   ///   throws  errors::FailedPreconditionError without the option
   const ExponentialMovingAverage& ema() const;
   /// Sets the weights, their moving averages and step() to those of the latest checkpoint of a run in a folder, which
-  /// may be in use: to evaluate and predict with what was trained there.
+  /// may be in use: to evaluate and predict with what was trained there. Several processes all read the folder.
   ///   throws  errors::NotFoundError if there is none; errors as Checkpoint::restore
   void restore(const std::string& directory);
   /// How many steps were trained, in all calls of fit.

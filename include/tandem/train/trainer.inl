@@ -12,6 +12,7 @@
 #include "tandem/train/kept_values.hpp"
 #include "tandem/train/replicas.hpp"
 #include "tandem/train/run_keeper.hpp"
+#include "tandem/train/shard_files.hpp"
 #include "tandem/train/steps.hpp"
 #include "tandem/train/trainer.hpp"
 #include "tandem/train/trainer_state.hpp"
@@ -101,8 +102,12 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
       end(fit);
     }
     if (fit.keeper) fit.keeper->close();
-    std::vector<i64> status{fit.keeper ? fit.keeper->exit_status() : fit.interrupt ? fit.interrupt->exit_status() : 0};
+    std::vector<i64> status{fit.keeper      ? fit.keeper->exit_status()
+                            : fit.interrupt ? fit.interrupt->exit_status()
+                                            : 0,
+                            fit.keeper ? fit.keeper->oldest() : 0};
     fit.replicas.largest(status);  // one of them has got the signal
+    if (fit.keeper || fit.interrupt) detail::ShardFiles::remove_before(fit.checkpoints(), status[1]);
     run.history_.exit_status = static_cast<int>(status[0]);
   } catch (...) {
     data_epoch = fit.feed.position().epoch + 1;

@@ -26,13 +26,31 @@ inline void check_aggregated(const std::vector<CheckpointItem>& items) {
                        "' has another value in each process (.aggregate = false), which rank 0 " +
                        "cannot save: train without a .directory, and save it by a callback of each process "
                        "(.whole_rows, if it is rows rank, rank + p, ... of a tensor)");
+      else if (v.variable.aggregate() && v.variable.whole_rows() != 0)
+        errors::raise<errors::InvalidArgumentError>(
+            "fit", "the Variable '" + v.path + "' has .whole_rows = " + std::to_string(v.variable.whole_rows()) +
+                       ", its rows differ between the processes, and their gradients must not be added up: make it "
+                       "with .aggregate = false");
+}
+// What a callback keeps is saved by one process, too.
+inline void check_kept(const SavedState& state) {
+  for (const Variable& v : state.variables())
+    if (!v.aggregate())
+      errors::raise<errors::UnimplementedError>(
+          "fit", "a callback keeps '" + v.name() +
+                     "', of which each process has its own, and a .directory cannot save that: train without it, or "
+                     "without EarlyStopping's .restore_best_weights");
 }
 }  // namespace impl
 
 // Restores the run's latest checkpoint, in all replicas. The first one alone uses the folder.
 TANDEM_INLINE bool TrainerState::restore(Fit& fit, detail::RunPlace& place) {
   bool restored = false;
-  if (fit.replicas.are_several()) impl::check_aggregated(steps->items());
+  if (fit.replicas.are_several()) {
+    impl::check_aggregated(steps->items());
+    for (const AnyCallback& c : fit.options.callbacks)
+      if (const SavedState* const state = c->state()) impl::check_kept(*state);
+  }
   std::exception_ptr error;
   if (fit.replicas.is_first()) {
     try {
@@ -64,13 +82,14 @@ TANDEM_INLINE void TrainerState::read_shards(const Fit& fit, const detail::RunPl
                                              const std::vector<CheckpointItem>& items) const {
   const detail::ShardFiles shards(items, fit.replicas.rank(), fit.replicas.size());
   if (shards.empty()) return;
+  detail::ShardFiles::Values values;
   std::exception_ptr error;
   try {
-    shards.read(fit.checkpoints() + place.checkpoint, place.shards);
+    values = shards.read(fit.checkpoints() + place.checkpoint, place.shards);
   } catch (...) {  // raised again below, when the others know
     error = std::current_exception();
   }
-  if (!fit.replicas.any(error != nullptr)) return;
+  if (!fit.replicas.any(error != nullptr)) return detail::ShardFiles::set(values);
   if (error) std::rethrow_exception(error);
   errors::raise<errors::AbortedError>("fit", "another process could not restore its rows from " + fit.checkpoints());
 }
@@ -160,15 +179,26 @@ TANDEM_INLINE void Trainer::restore(const std::string& directory) {
   if (model.ema)  // what other Variables wait for, once they are made, is in the checkpoint; averages of rows are not
     for (const Variable& v : model.model.trainable_variables())
       if (v.whole_rows() > 0) model.ema->build({v});
-  const Checkpoint all(items);
-  all.without_sharded().restore(path, {.partial = true});
   const ReplicationScope together(state_->strategy());
   const detail::Replicas replicas;
-  if (const detail::ShardFiles shards(items, replicas.rank(), replicas.size()); !shards.empty()) {
-    const Metadata texts = read_metadata(path);
-    const auto set = texts.find("shards");
-    shards.read(path, set == texts.end() ? detail::ShardSet() : detail::ShardSet::parse(set->second));
+  detail::ShardFiles::Values rows;
+  std::exception_ptr error;
+  try {
+    if (const detail::ShardFiles shards(items, replicas.rank(), replicas.size()); !shards.empty()) {
+      const Metadata texts = read_metadata(path);
+      const auto set = texts.find("shards");
+      rows = shards.read(path, set == texts.end() ? detail::ShardSet() : detail::ShardSet::parse(set->second));
+    }
+    const Checkpoint all(items);
+    all.without_sharded().restore(path, {.partial = true});
+  } catch (...) {  // raised again below, when the others know
+    error = std::current_exception();
   }
+  if (replicas.any(error != nullptr)) {
+    if (error) std::rethrow_exception(error);
+    errors::raise<errors::AbortedError>("restore", "another process could not restore from " + directory);
+  }
+  detail::ShardFiles::set(rows);
   state_->step = step.item<i64>();
   state_->is_restored = true;
 }
