@@ -1,6 +1,8 @@
 // Batches of requests of different lengths: padded if the option says so, and if nobody sees it.
 #include <atomic>
+#include <functional>
 #include <thread>
+#include <tuple>
 
 #include "tandem/serving/padding.hpp"
 #include "tandem/serving/warm_up.hpp"
@@ -139,13 +141,106 @@ TEST_CASE("padding: a signature whose outputs change with it is not padded, and 
     set_warning_handler(nullptr);
     CHECK_THAT(last_warning,
                ContainsSubstring(model + " is not batched with padding: its output 'y' ") &&
-                   ContainsSubstring(is_mean ? "changes when inputs are padded" : "float32[2,12] with it"));
+                   ContainsSubstring(is_mean ? "changes when inputs are padded" : "float32[2,22] with it"));
     std::vector<serving::NamedTensors> y;
     for (const auto& in : x)
       y.push_back({{"y", is_mean ? reduce_mean(in.at("x"), {.axis = 1}) : concat({in.at("x"), in.at("x")}, 1)}});
     ask_together(engine, model, x, y);
     CHECK(runs(engine, model) == 4);
   }
+}
+
+using Function = std::function<Tensor(const Tensor&)>;
+// Saves x [rows, length] -> y, which is tried with these rows.
+void save_function(const std::string& folder, const std::string& model, const Function& y, const Tensor& trial) {
+  saved_model::save(
+      folder + "/" + model + "/1",
+      {{"serving_default", saved_model::predict(function(y), {{"x", {rows_of_any_length, float32}}}, {"y"})}},
+      {.warmup = {record(model, {{"x", trial}})}});
+}
+
+TEST_CASE("padding: outputs that change with other lengths or numbers than those of the trial are not padded, too") {
+  const testing::TemporaryFolder folder;
+  const Function pooled = [](const Tensor& x) { return squeeze(nn::max_pool1d(expand_dims(x, 2)), {.axis = 2}); };
+  const Function mean = [](const Tensor& x) { return reduce_mean(x, {.axis = 1}); };
+  const Function largest = [](const Tensor& x) { return reduce_max(x, {.axis = 1}); };
+  const Function smallest = [](const Tensor& x) { return reduce_min(x, {.axis = 1}); };
+  const auto positive = [](i64 n) { return some_rows(1, n) + 4.f; };
+  const auto negative = [](i64 n) { return -some_rows(1, n) - 4.f; };
+  struct Model {
+    const char* name;
+    Function y;
+    Tensor trial;
+    std::function<Tensor(i64)> request;
+  };
+  const std::vector<Model> models{
+      {"pooled", pooled, some_rows(2, 4), positive},
+      {"every_second", [](const Tensor& x) { return x(Ellipsis, Slice(none, none, 2)); }, some_rows(2, 5), positive},
+      {"first", [](const Tensor& x) { return x(Ellipsis, Slice(none, 3)); }, some_rows(2, 5), positive},
+      {"mean", mean, some_rows(2, 20'000), positive},
+      {"centred_mean", mean, concat({some_rows(2, 100), -some_rows(2, 100)}, 1), positive},
+      {"largest", largest, some_rows(2, 5), negative},
+      {"largest_with_0", largest, maximum(some_rows(2, 5) - 4.f, constant(0.f)), negative},
+      {"smallest", smallest, -some_rows(2, 5), positive}};
+  for (const Model& m : models) {
+    INFO(m.name);
+    save_function(folder.path, m.name, m.y, m.trial);
+    last_warning.clear();
+    set_warning_handler(&keep_warning);
+    Engine engine(options(folder.path, m.name,
+                          {.max_batch_size = 4, .batch_timeout_micros = 50'000, .pad_variable_length_inputs = true}));
+    engine.settle();
+    set_warning_handler(nullptr);
+    CHECK_THAT(last_warning, ContainsSubstring(std::string(m.name) + " is not batched with padding: its output 'y' "));
+    std::vector<serving::NamedTensors> x, y;
+    for (const i64 n : {4, 8, 2, 3}) {
+      x.push_back({{"x", m.request(n)}});
+      y.push_back({{"y", m.y(m.request(n))}});
+    }
+    ask_together(engine, m.name, x, y);
+    CHECK(runs(engine, m.name) == 4);
+  }
+}
+
+TEST_CASE("padding: models that refuse numbers or short inputs, and those with masks, are padded") {
+  const testing::TemporaryFolder folder;
+  // The numbers are rows of a table; the first three elements are needed.
+  const Tensor table = range(20.f);
+  const Function looked_up = [=](const Tensor& x) { return gather(table, cast(x, int32)); };
+  const Function first = [](const Tensor& x) { return reduce_sum(slice(x, {0, 0}, {-1, 3}), {.axis = 1}); };
+  const Function sum = [](const Tensor& x) { return reduce_sum(x, {.axis = 1}); };
+  const std::vector<std::tuple<const char*, Function, Tensor>> models{
+      {"looked_up", looked_up, constant({{1.f, 2.f, 3.f}, {4.f, 5.f, 0.f}})},
+      {"first", first, some_rows(2, 5)},
+      {"long", sum, some_rows(2, 1000)}};
+  for (const auto& [name, y, trial] : models) {
+    INFO(name);
+    save_function(folder.path, name, y, trial);
+    Engine engine(
+        options(folder.path, name,
+                {.max_batch_size = 2, .batch_timeout_micros = 60'000'000, .pad_variable_length_inputs = true}));
+    engine.settle();
+    const Tensor a = constant({{7.f, 8.f, 9.f}}), b = constant({{1.f, 2.f, 3.f, 4.f}});
+    ask_together(engine, name, {{{"x", a}}, {{"x", b}}}, {{{"y", y(a)}}, {{"y", y(b)}}});
+    CHECK(runs(engine, name) == 1);
+  }
+  const auto masked = function([](const Tensor& x, const Tensor& mask) {
+    return reduce_sum(nn::softmax(x + (mask - 1.f) * 1e9f) * x, {.axis = 1});
+  });
+  saved_model::save(
+      folder / "masked/1",
+      {{"serving_default",
+        saved_model::predict(masked, {{"x", {rows_of_any_length, float32}}, {"mask", {rows_of_any_length, float32}}},
+                             {"y"})}},
+      {.warmup = {record("masked", {{"x", some_rows(2, 3)}, {"mask", constant({{1.f, 1.f, 0.f}, {1.f, 1.f, 1.f}})}})}});
+  Engine engine(options(folder.path, "masked",
+                        {.max_batch_size = 2, .batch_timeout_micros = 60'000'000, .pad_variable_length_inputs = true}));
+  engine.settle();
+  ask_together(engine, "masked",
+               {{{"x", constant({{-7.f}})}, {"mask", ones({1, 1})}},
+                {{"x", constant({{-1.f, -1.f, 5.f}})}, {"mask", constant({{1.f, 1.f, 0.f}})}}},
+               {{{"y", constant({-7.f})}}, {{"y", constant({-1.f})}}});
+  CHECK(runs(engine, "masked") == 1);
 }
 
 TEST_CASE("padding: several inputs, of one length or of their own, and texts") {

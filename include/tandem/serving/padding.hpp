@@ -17,6 +17,7 @@ struct Padding {
     int axis;           // of an output: as long as
     std::string input;  // this axis of this input
     int input_axis;
+    bool operator==(const Cut&) const = default;
   };
   struct Axis {
     int axis;
@@ -29,8 +30,9 @@ struct Padding {
   TANDEM_API bool fits(const NamedTensors& request) const;
 };
 
-/// The padding of a signature with inputs of unknown lengths.
-///   trial   rows to try it with
+/// The padding of a signature with inputs of unknown lengths. It is tried with several lengths and amounts of padding,
+/// and with floating inputs that are all negative and all positive; these are samples, which prove nothing.
+///   trial   rows to try it with, of which the first 8 are used
 ///   why     gets why there is none: outputs change with what is padded, or their sizes in another way
 std::optional<Padding> find_padding(const saved_model::Loaded& model, const std::string& name,
                                     const saved_model::Signature& s, const NamedTensors& trial, std::string& why);

@@ -1,12 +1,17 @@
 // Definitions of serving/padding.hpp.
 #pragma once
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/slice.hpp"
 #include "tandem/serving/padding.hpp"
+#include "tandem/serving/rows.hpp"
 #include "tandem/serving/warm_up.hpp"
 
 namespace TANDEM_NS::serving::impl {
@@ -87,24 +92,72 @@ TANDEM_INLINE NamedTensors without_padding(NamedTensors outputs, const NamedTens
   return outputs;
 }
 
-// An axis of an input of the trial. Those of a group are padded by the same number, which is another for each group:
-// so it is told which of them the sizes of outputs follow.
+// The lengths of a try: the trial's, but of long ones about a quarter, so that padding makes them no longer than the
+// trial; or as short as they can be, because sizes such as min(length, 3) show there alone.
+enum class Lengths { doubled, tripled, shortest };
+enum class Numbers { given, negative, positive };
+struct PaddingTry {
+  Lengths lengths;
+  Numbers numbers;
+};
+// Padding with 0 does not change the largest of numbers that are positive in part, nor the smallest of negative ones.
+inline constexpr PaddingTry padding_tries[] = {{Lengths::doubled, Numbers::given},
+                                               {Lengths::tripled, Numbers::given},
+                                               {Lengths::shortest, Numbers::given},
+                                               {Lengths::doubled, Numbers::negative},
+                                               {Lengths::tripled, Numbers::positive}};
+
+// An axis of an input of a try: its size, and what is added to it. Both are other ones for each group, so it is told
+// which group the sizes of outputs follow.
 struct PaddedAxis {
   std::string input;
   int axis;
   i64 size, more;
 };
-TANDEM_INLINE std::vector<PaddedAxis> group_axes(Padding& padding, const NamedTensors& trial) {
-  std::vector<PaddedAxis> r;
-  i64 groups = 0;
+// Axes of the same size are a group. Groups are numbered from 1 by size.
+TANDEM_INLINE void find_groups(Padding& padding, const NamedTensors& trial) {
+  std::set<i64> sizes;
+  for (const auto& [name, axes] : padding.inputs)
+    for (const Padding::Axis& a : axes) sizes.insert(trial.at(name).shape().dim(a.axis));
   for (auto& [name, axes] : padding.inputs)
-    for (Padding::Axis& a : axes) {
-      const i64 size = trial.at(name).shape().dim(a.axis);
-      const auto same = std::find_if(r.begin(), r.end(), [&](const PaddedAxis& other) { return other.size == size; });
-      r.push_back({name, a.axis, size, same == r.end() ? ++groups : same->more});
-      a.group = static_cast<int>(r.back().more);
+    for (Padding::Axis& a : axes)
+      a.group = 1 + static_cast<int>(std::distance(sizes.begin(), sizes.find(trial.at(name).shape().dim(a.axis))));
+}
+TANDEM_INLINE std::vector<PaddedAxis> padded_axes(const Padding& padding, const NamedTensors& trial, Lengths lengths) {
+  constexpr i64 short_size = 16;
+  std::vector<PaddedAxis> r;
+  for (const auto& [name, axes] : padding.inputs)
+    for (const Padding::Axis& a : axes) {
+      const i64 all = trial.at(name).shape().dim(a.axis), group = a.group;
+      // Each of these grows with the group.
+      const i64 least = std::min(all, group);
+      const i64 some = std::min(all, short_size + std::max<i64>(0, all - short_size) / 4 + group);
+      switch (lengths) {
+        case Lengths::doubled: r.push_back({name, a.axis, some, some + group}); break;
+        case Lengths::tripled: r.push_back({name, a.axis, some, 2 * some + 3 * group + 1}); break;
+        case Lengths::shortest: r.push_back({name, a.axis, least, std::max<i64>(1, all - least)}); break;
+      }
     }
   return r;
+}
+// Whether a tensor of floating numbers may be a mask: it has 0 and 1 alone.
+TANDEM_INLINE bool is_mask(const Tensor& t) {
+  const Tensor x = cast(t.cpu(), DType::float64);
+  const auto* const p = static_cast<const double*>(x.raw());
+  return std::all_of(p, p + x.size(), [](double v) { return v == 0 || v == 1; });
+}
+// The trial with other numbers, none of them 0, in the floating inputs of unknown lengths that are no masks. Empty if
+// there are no such inputs.
+TANDEM_INLINE NamedTensors with_numbers(const Padding& padding, NamedTensors trial, Numbers numbers) {
+  if (numbers == Numbers::given) return trial;
+  bool has_some = false;
+  for (auto& [name, t] : trial) {
+    if (!padding.inputs.contains(name) || !is_floating(t.dtype()) || is_mask(t)) continue;
+    const Tensor positive = abs(t) + 0.5f;
+    t = numbers == Numbers::negative ? -positive : positive;
+    has_some = true;
+  }
+  return has_some ? trial : NamedTensors();
 }
 // How an output that grows from one shape to another is cut; false if it grows in another way than inputs do.
 TANDEM_INLINE bool find_cuts(const Shape& from, const Shape& to, const std::vector<PaddedAxis>& axes,
@@ -120,34 +173,60 @@ TANDEM_INLINE bool find_cuts(const Shape& from, const Shape& to, const std::vect
   }
   return true;
 }
+// Runs the signature with and without padding. Gets the cuts of its outputs, and returns why it is not padded, or
+// nothing.
+TANDEM_INLINE std::string try_padding(const saved_model::Loaded& model, const std::string& name,
+                                      const NamedTensors& trial, const std::vector<PaddedAxis>& axes,
+                                      bool may_be_refused, Padding& padding) {
+  NamedTensors inputs = trial;
+  for (const PaddedAxis& a : axes) inputs.at(a.input) = cut_end(inputs.at(a.input), a.axis, a.size);
+  NamedTensors padded = inputs, alone;
+  for (const PaddedAxis& a : axes) padded.at(a.input) = pad_end(padded.at(a.input), a.axis, a.more);
+  try {
+    alone = model(name, inputs);
+  } catch (const errors::InvalidArgumentError&) {
+    if (!may_be_refused) throw;
+    return {};  // there is nothing to compare
+  }
+  const NamedTensors all = model(name, padded);
+  std::map<std::string, std::vector<Padding::Cut>> cuts;
+  for (const auto& [output, t] : alone) {
+    const Tensor& longer = all.at(output);
+    if (!find_cuts(t.shape(), longer.shape(), axes, cuts[output]))
+      return "its output '" + output + "' is " + to_string(t.spec()) + " without padding and " +
+             to_string(longer.spec()) + " with it, which is no length of an input";
+    const auto before = padding.outputs.find(output);
+    if (before != padding.outputs.end() && before->second != cuts[output])
+      return "its output '" + output + "' is " + to_string(t.spec()) + " without padding and " +
+             to_string(longer.spec()) + " with it, but follows other lengths for other inputs";
+  }
+  padding.outputs = std::move(cuts);
+  const NamedTensors cut = without_padding(all, inputs, padding);
+  for (const auto& [output, t] : alone)
+    if (!agree(t, cut.at(output))) return "its output '" + output + "' changes when inputs are padded with zeros";
+  return {};
+}
 
 TANDEM_INLINE std::optional<Padding> find_padding(const saved_model::Loaded& model, const std::string& name,
                                                   const saved_model::Signature& s, const NamedTensors& trial,
                                                   std::string& why) {
+  constexpr i64 most_rows = 8;
   Padding padding;
   for (const TensorInfo& in : s.inputs)
     for (int axis = 1; axis < in.spec.shape.rank(); ++axis)
       if (in.spec.shape.dim(axis) == none) padding.inputs[in.name].push_back({axis, 0});
   if (padding.inputs.empty()) return std::nullopt;
-  const std::vector<PaddedAxis> axes = group_axes(padding, trial);
-  NamedTensors padded = trial;
-  for (const PaddedAxis& a : axes) padded.at(a.input) = pad_end(padded.at(a.input), a.axis, a.more);
+  find_groups(padding, trial);
+  const NamedTensors rows = rows_of(trial, 0, std::min(most_rows, trial.begin()->second.shape().dim(0)));
   try {
-    const NamedTensors alone = model(name, trial), all = model(name, padded);
-    for (const auto& [output, t] : alone) {
-      const Tensor& longer = all.at(output);
-      if (!find_cuts(t.shape(), longer.shape(), axes, padding.outputs[output])) {
-        why = "its output '" + output + "' is " + to_string(t.spec()) + " without padding and " +
-              to_string(longer.spec()) + " with it, which is no length of an input";
-        return std::nullopt;
-      }
+    for (const PaddingTry& t : padding_tries) {
+      const NamedTensors inputs = with_numbers(padding, rows, t.numbers);
+      if (inputs.empty()) continue;
+      // Models may refuse lengths and numbers that no client has sent.
+      const bool may_be_refused = t.lengths == Lengths::shortest || t.numbers != Numbers::given;
+      why = try_padding(model, name, inputs, padded_axes(padding, rows, t.lengths), may_be_refused, padding);
+      if (!why.empty()) return std::nullopt;
     }
-    const NamedTensors cut = without_padding(all, trial, padding);
-    for (const auto& [output, t] : alone)
-      if (!agree(t, cut.at(output))) {
-        why = "its output '" + output + "' changes when inputs are padded with zeros";
-        return std::nullopt;
-      }
   } catch (const errors::CancelledError&) {
     throw;  // the server ends
   } catch (const std::exception& e) {
