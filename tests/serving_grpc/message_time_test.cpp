@@ -1,5 +1,7 @@
 // gRPC: how long a message may take to come.
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <thread>
 
 #include "tests/serving_grpc/client.hpp"
@@ -38,6 +40,17 @@ TEST_CASE("grpc: a message that comes byte by byte meets its time limit") {
 TEST_CASE("grpc: calls without a message end, and say why") {
   const testing::TemporaryFolder folder;
   testing::save_half(folder / "half/1");
+TEST_CASE("grpc: a time limit of messages that is no time is refused") {
+  serving::Options options;
+  for (const double seconds : {0.0, -1.0, std::nan("")}) {
+    options.grpc_message_seconds = seconds;
+    CHECK_THAT(testing::error_of<errors::InvalidArgumentError>([&] { serving::Engine engine(options); }),
+               ContainsSubstring("grpc_message_seconds is") && ContainsSubstring("must be more than 0"));
+  }
+  options.grpc_message_seconds = std::numeric_limits<double>::infinity();
+  CHECK_NOTHROW(serving::Engine(options));
+}
+
   serving::Options options = testing::grpc_options(folder.path, "half");
   options.grpc_message_seconds = 0.2;
   Server server(options, serving::grpc_listener);

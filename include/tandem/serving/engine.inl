@@ -119,6 +119,10 @@ TANDEM_INLINE Options checked(Options o) {
        (sizes[0] < 1 || !std::is_sorted(sizes.begin(), sizes.end()) || sizes.back() != o.batching.max_batch_size)))
     errors::raise<errors::InvalidArgumentError>(
         "serving", "max_batch_size must be positive, and allowed_batch_sizes ascending numbers that end with it");
+  if (!(o.grpc_message_seconds > 0))
+    errors::raise<errors::InvalidArgumentError>(
+        "serving", "grpc_message_seconds is " + std::to_string(o.grpc_message_seconds) +
+                       ", but must be more than 0; infinity, or a large number, is no limit");
   if (!o.failure_folder.empty() && !std::filesystem::is_directory(o.failure_folder, error))
     errors::raise<errors::InvalidArgumentError>("serving", "the failure_folder " + o.failure_folder + " is no folder");
   if (o.threads <= 0) o.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
