@@ -104,6 +104,7 @@ class GrpcCall final : MessageTimer::Call {
       tick_{*this, &GrpcCall::ticked}, finished_{*this, &GrpcCall::finished}, over_{*this, &GrpcCall::over};
   const Method* method_ = nullptr;
   bool is_stream_ = false;  // one that is counted
+  bool is_timed_ = true;    // the next message has a time limit
   const CancelToken cancel_;
   std::atomic<int> awaited_{2};  // finished and over, and the message if it is late
   std::atomic<bool> is_cancelled_{false};

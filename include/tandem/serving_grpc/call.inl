@@ -96,9 +96,8 @@ TANDEM_INLINE void GrpcCall::begin_stream() {
   shared_.engine.count_rejected("queue");
   fail(8, "too many clients watch or reflect; try again later");
 }
-// Reflection may pause between its messages.
 TANDEM_INLINE void GrpcCall::read_message() {
-  if (method_->kind != Method::reflection) shared_.messages.begin(*this, *shared_.queue);
+  if (is_timed_) shared_.messages.begin(*this, *shared_.queue);
   stream_.Read(&request_, read_.post());
 }
 TANDEM_INLINE void GrpcCall::message_is_late() noexcept {
@@ -106,11 +105,12 @@ TANDEM_INLINE void GrpcCall::message_is_late() noexcept {
   fail(4, "the message comes too slowly");
 }
 TANDEM_INLINE void GrpcCall::got_message(bool ok) {
-  if (method_->kind != Method::reflection && !shared_.messages.end(*this)) {
+  if (is_timed_ && !shared_.messages.end(*this)) {
     shared_.engine.count_rejected("deadline");
     return release();
   }
-  if (!ok) {  // the client has no more of them, or is gone, or the message is too large, which gRPC says itself
+  is_timed_ = false;  // reflection may pause between its messages
+  if (!ok) {          // the client has no more of them, or is gone, or the message is too large, which gRPC says itself
     if (method_->kind == Method::reflection) return fail(0, "");
     return fail(3, "the call has no message");
   }
