@@ -24,7 +24,7 @@ const Queue& queue(int device);
 /// Waits until all launched work has run.
 ///   throws  CudaError, or InvalidArgumentError for an index that a kernel found out of range
 void wait(int device);
-/// The number of implicit waits: copies to the host and between devices.
+/// The number of implicit waits: copies to the host, and from memory of the host that the device reads by itself.
 std::atomic<std::uint64_t>& hidden_waits();
 
 /// Notes that an op is launched, for the error that a later call finds. With set_blocking, `launched` waits for it.
