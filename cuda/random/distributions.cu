@@ -1,5 +1,5 @@
 // The CUDA kernels of the gamma, Poisson and binomial distributions (util/rejection.hpp). Parameters that are not valid
-// give 0 and are reported at the next wait.
+// give 0, or for gamma numbers without log the smallest positive normal number, and are reported at the next wait.
 #include <limits>
 
 #include "cuda/number.hpp"
