@@ -65,12 +65,19 @@ void* pop(Pool& p, int cls) {
   return data;
 }
 
+// Makes list nodes for so many more blocks.
+void reserve_nodes(Pool& p, std::size_t count) {
+  for (const Block* b = p.spare; b && count > 0; b = b->next) --count;
+  for (; count > 0; --count) p.spare = new Block{p.spare, nullptr};
+}
+
 // Releases the slabs of a class of which every block is free.
 std::int64_t trim_slabs(Pool& p, int cls) {
+  const std::size_t size = class_size(cls), each = slab / size;
   std::vector<char*> blocks;
+  blocks.reserve(p.slabs[cls].size() * each);  // what raises comes before what changes the pool
   while (void* data = pop(p, cls)) blocks.push_back(static_cast<char*>(data));
   std::sort(blocks.begin(), blocks.end());
-  const std::size_t size = class_size(cls), each = slab / size;
   std::int64_t freed = 0;
   std::erase_if(p.slabs[cls], [&](char* begin) {
     const auto first = std::lower_bound(blocks.begin(), blocks.end(), begin);
@@ -107,9 +114,13 @@ void* fresh(Pool& p, int cls) {
   const std::size_t size = class_size(cls);
   ++p.info.misses;
   if (size > largest_in_slab) return from_device(p, size);
+  // What raises comes before the slab: one that is not in the lists would be lost.
+  std::vector<char*>& slabs = p.slabs[cls];
+  if (slabs.size() == slabs.capacity()) slabs.reserve(2 * slabs.size() + 1);
+  reserve_nodes(p, slab / size);
   char* const data = static_cast<char*>(from_device(p, slab));
   if (!data) return nullptr;
-  p.slabs[cls].push_back(data);
+  slabs.push_back(data);
   for (std::size_t at = size; at + size <= slab; at += size) push(p, cls, data + at);
   return data;
 }
