@@ -44,6 +44,19 @@ std::string architecture_trouble(int device) {
   }
   return {};
 }
+// Of a device that need not be the current one; the calling thread keeps the one that it has selected.
+std::string trouble_of(int device) {
+  int current = 0;
+  cudaError_t status = cudaGetDevice(&current);
+  if (status == cudaSuccess && current != device) status = cudaSetDevice(device);
+  if (status != cudaSuccess) {
+    (void)cudaGetLastError();
+    return "GPU:" + std::to_string(device) + " cannot be selected: " + cudaGetErrorString(status);
+  }
+  std::string trouble = architecture_trouble(device);
+  if (current != device && cudaSetDevice(current) != cudaSuccess) (void)cudaGetLastError();
+  return trouble;
+}
 Devices look() {
   Devices d;
   d.why_off = driver_trouble();
@@ -55,7 +68,7 @@ Devices look() {
     return d;
   }
   d.count = std::min(d.count, max_devices);
-  d.why_off = architecture_trouble(0);
+  d.why_off = trouble_of(0);
   if (!d.why_off.empty()) d.count = 0;
   return d;
 }
