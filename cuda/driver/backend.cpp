@@ -26,7 +26,8 @@ void order(const Queue& first, const Queue& second) {
   use_device(second.device);
   check(cudaStreamWaitEvent(second.stream, first.event, 0), "copy", "event");
 }
-// Lets a device read and write another's memory, once, if it can; copies are staged through the host otherwise.
+// Lets a device read and write another's memory, once, if it can; copies are staged through the host otherwise, also
+// where a device has as many peers as it can have.
 void allow_access(int device, int other) {
   static std::once_flag* const once = new std::once_flag[max_devices * max_devices];
   std::call_once(once[device * max_devices + other], [=] {
@@ -35,7 +36,7 @@ void allow_access(int device, int other) {
     if (!can) return;
     use_device(device);
     const cudaError_t status = cudaDeviceEnablePeerAccess(other, 0);
-    if (status != cudaErrorPeerAccessAlreadyEnabled) return check(status, "copy", "access between devices");
+    if (is_asynchronous(status)) check(status, "copy", "access between devices");
     (void)cudaGetLastError();
   });
 }

@@ -122,22 +122,6 @@ std::atomic<bool>& blocking() {
   }()};
   return value;
 }
-// Whether a kernel that ran before has failed: what no launch or copy fails by itself with.
-bool is_asynchronous(cudaError_t status) {
-  switch (status) {
-    case cudaErrorIllegalAddress:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorHardwareStackError:
-    case cudaErrorLaunchFailure:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorAssert:
-    case cudaErrorECCUncorrectable: return true;
-    default: return false;
-  }
-}
 [[noreturn]] void raise_asynchronous(cudaError_t status) {
   std::string ops;
   for (int d = 0; d < devices().count; ++d)
@@ -235,6 +219,22 @@ void check_device(const char* function, int device) {
   if (d.count == 0) errors::raise<errors::UnavailableError>(function, "no CUDA device: " + d.why_off);
   errors::raise<errors::InvalidArgumentError>(
       function, "GPU:" + std::to_string(device) + " does not exist; there are " + std::to_string(d.count));
+}
+
+bool is_asynchronous(cudaError_t status) {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorHardwareStackError:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable: return true;
+    default: return false;
+  }
 }
 
 void check(cudaError_t status, const char* op, const char* what) {

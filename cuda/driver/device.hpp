@@ -17,6 +17,8 @@ struct Devices {
 /// Detects the devices once and returns the same result afterwards.
 const Devices& devices();
 
+/// Whether a kernel that ran before has failed: what no launch or copy fails by itself with.
+bool is_asynchronous(cudaError_t status);
 /// Makes a device current for the calling thread.
 void use_device(int device);
 /// The device's queue, created at first use.

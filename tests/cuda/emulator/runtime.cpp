@@ -64,7 +64,7 @@ void give_back(void* p) { region().taken.erase(static_cast<std::size_t>(static_c
 bool supports_device() { return current_device < device_number - 1; }
 void fail() { failure = cudaErrorIllegalAddress; }
 void set_managed(const void* p) { managed = p; }
-int enabled_peer_accesses() { return peer_accesses; }
+int peer_access_requests() { return peer_accesses; }
 std::size_t taken_bytes() {
   std::size_t n = 0;
   for (const auto& [offset, size] : region().taken) n += size;
@@ -82,7 +82,10 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int) {
   return *value = what == cudaDevAttrPageableMemoryAccess ? 0 : 9, cudaSuccess;
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *can = 1, cudaSuccess; }
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return ++emulator::peer_accesses, cudaSuccess; }
+// Each second access is one peer too many.
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
+  return ++emulator::peer_accesses % 2 ? cudaSuccess : cudaErrorTooManyPeers;
+}
 const char* cudaGetErrorString(cudaError_t e) {
   return e == cudaErrorMemoryAllocation ? "out of memory" : "an emulated error";
 }
