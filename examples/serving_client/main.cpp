@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,8 @@ struct Options {
 };
 
 /// A connection that has so many seconds for everything: a server that sends a byte from time to time gets no more.
+/// The look-up of the host's name counts, but is not interrupted: how long it takes at most, the system's resolver
+/// sets.
 class Connection {
  public:
   /// throws  std::runtime_error if nobody listens there
@@ -70,11 +73,13 @@ class Connection {
  private:
   bool connect(const addrinfo& to) const {
     if (::connect(socket_, to.ai_addr, to.ai_addrlen) == 0) return true;
+    if (errno != EINPROGRESS && errno != EINTR) return false;
     pollfd state{socket_, POLLOUT, 0};
-    int error = 0;
+    int ready = 0, error = 0;
+    do ready = ::poll(&state, 1, milliseconds_left());
+    while (ready < 0 && errno == EINTR);
     socklen_t size = sizeof error;
-    return errno == EINPROGRESS && ::poll(&state, 1, milliseconds_left()) == 1 &&
-           ::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+    return ready == 1 && ::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
   }
   // After a call that has failed: until it may be tried again.
   void wait(short what) const {
@@ -89,7 +94,7 @@ class Connection {
   }
   int milliseconds_left() const {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end_ - std::chrono::steady_clock::now());
-    return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+    return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, std::numeric_limits<int>::max()));
   }
 
   const std::chrono::steady_clock::time_point end_;
@@ -115,7 +120,7 @@ int ask(const Options& o) {
   server.send(fmt::format(
       "POST /v1/models/{}:predict HTTP/1.1\r\nHost: {}:{}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n"
       "X-Request-Timeout-Ms: {}\r\n{}Connection: close\r\n\r\n",
-      o.model, o.host, o.port, body.size(), 1000 * o.timeout, token));
+      o.model, o.host, o.port, body.size(), std::int64_t{1000} * o.timeout, token));
   server.send(body);
   const std::string answer = server.receive();
   const std::size_t head = answer.find("\r\n\r\n");
