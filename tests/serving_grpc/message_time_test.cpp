@@ -17,15 +17,27 @@ using testing::metric;
 using testing::RawCaller;
 
 constexpr const char* reflection_path = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+// A server of the model x / 2 + 2, whose folder it has.
+struct HalfServer {
+  explicit HalfServer(double message_seconds, double grace_seconds = 5)
+      : server(options(message_seconds, grace_seconds), serving::grpc_listener) {
+    server.engine().settle();
+  }
+  serving::Options options(double message_seconds, double grace_seconds) const {
+    testing::save_half(folder / "half/1");
+    serving::Options o = testing::grpc_options(folder.path, "half");
+    o.grpc_message_seconds = message_seconds, o.grace_seconds = grace_seconds;
+    return o;
+  }
+
+  const testing::TemporaryFolder folder;
+  Server server;
+};
 constexpr const char* late = "tandem_rejected_total{reason=\"deadline\"}";
 
 TEST_CASE("grpc: a message that comes byte by byte meets its time limit") {
-  const testing::TemporaryFolder folder;
-  testing::save_half(folder / "half/1");
-  serving::Options options = testing::grpc_options(folder.path, "half");
-  options.grpc_message_seconds = 0.4;
-  Server server(options, serving::grpc_listener);
-  server.engine().settle();
+  HalfServer half(0.4);
+  Server& server = half.server;
   RawCaller slow(server.port());
   REQUIRE(slow.send_data(std::string("\0\0\0\x03\xe8", 5)));  // a message of 1000 bytes follows
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -40,7 +52,7 @@ TEST_CASE("grpc: a message that comes byte by byte meets its time limit") {
         std::vector<float>{2.5f});
 }
 
-TEST_CASE("grpc: a time limit of messages that is no time is refused") {
+TEST_CASE("grpc: a time limit of messages that is not above 0 is refused") {
   serving::Options options;
   for (const double seconds : {0.0, -1.0, std::nan("")}) {
     options.grpc_message_seconds = seconds;
@@ -52,12 +64,8 @@ TEST_CASE("grpc: a time limit of messages that is no time is refused") {
 }
 
 TEST_CASE("grpc: calls without a message end, and say why") {
-  const testing::TemporaryFolder folder;
-  testing::save_half(folder / "half/1");
-  serving::Options options = testing::grpc_options(folder.path, "half");
-  options.grpc_message_seconds = 0.2;
-  Server server(options, serving::grpc_listener);
-  server.engine().settle();
+  HalfServer half(0.2);
+  Server& server = half.server;
   GrpcClient client(server.port());
   for (int round = 0; round < 3; ++round) {
     GrpcStream first(client, testing::grpc_predict_path), second(client, testing::grpc_predict_path),
@@ -72,12 +80,8 @@ TEST_CASE("grpc: calls without a message end, and say why") {
 }
 
 TEST_CASE("grpc: watchers and reflections that have their message are not late") {
-  const testing::TemporaryFolder folder;
-  testing::save_half(folder / "half/1");
-  serving::Options options = testing::grpc_options(folder.path, "half");
-  options.grpc_message_seconds = 0.2;
-  Server server(options, serving::grpc_listener);
-  server.engine().settle();
+  HalfServer half(0.2);
+  Server& server = half.server;
   GrpcClient client(server.port());
   GrpcStream watching(client, "/grpc.health.v1.Health/Watch"), none(client, testing::grpc_predict_path);
   GrpcStream asking(client, reflection_path);
@@ -90,17 +94,13 @@ TEST_CASE("grpc: watchers and reflections that have their message are not late")
   CHECK(none.read().code == 4);  // after the limit
   REQUIRE(asking.write(list));
   CHECK(asking.read().code == 0);
-  server.engine().reload({{.name = "half", .base_path = folder / "nowhere"}});
+  server.engine().reload({{.name = "half", .base_path = half.folder / "nowhere"}});
   CHECK(testing::at(watching.read().message, {1}) == "2");
 }
 
 TEST_CASE("grpc: a server that ends does not wait for messages") {
-  const testing::TemporaryFolder folder;
-  testing::save_half(folder / "half/1");
-  serving::Options options = testing::grpc_options(folder.path, "half");
-  options.grace_seconds = 0.1, options.grpc_message_seconds = 3600;
-  Server server(options, serving::grpc_listener);
-  server.engine().settle();
+  HalfServer half(3600, 0.1);
+  Server& server = half.server;
   GrpcClient client(server.port());
   GrpcStream waiting(client, testing::grpc_predict_path);
   server.stop();

@@ -146,7 +146,7 @@ TANDEM_INLINE bool is_mask(const Tensor& t) {
   const auto* const p = static_cast<const double*>(x.raw());
   return std::all_of(p, p + x.size(), [](double v) { return v == 0 || v == 1; });
 }
-// The trial with other numbers, none of them 0, in the floating inputs of unknown lengths that are no masks. Empty if
+// The trial with other numbers, none of them 0, in the floating inputs of unknown lengths that are not masks. Empty if
 // there are no such inputs.
 TANDEM_INLINE NamedTensors with_numbers(const Padding& padding, NamedTensors trial, Numbers numbers) {
   if (numbers == Numbers::given) return trial;

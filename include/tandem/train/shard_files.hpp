@@ -14,7 +14,7 @@ namespace TANDEM_NS::train::detail {
 struct ShardSet {
   i64 files = 0, id = 0;
   std::string text() const { return std::to_string(files) + " " + std::to_string(id); }
-  ///   throws  errors::DataLossError for a text that is none of text()'s
+  ///   throws  errors::DataLossError for what text() does not write
   TANDEM_API static ShardSet parse(const std::string& text);
 };
 
