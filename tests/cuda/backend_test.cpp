@@ -78,6 +78,13 @@ TEST_CASE("CUDA: only reading values waits") {
   CHECK(cuda::hidden_synchronizations() == before + 2);
 }
 
+TEST_CASE("CUDA: an operand of which only the shape is read goes with the others") {
+  TANDEM_NEEDS_GPU;
+  const Tensor x = constant({1.f, 2.f, 3.f}), ids = constant({1, 0, 1});
+  CHECK(unsorted_segment_mean(x, ids.gpu(), 2).to_vector<float>() == std::vector<float>{2, 2});
+  CHECK(unsorted_segment_sum(x.gpu(), ids, 2).to_vector<float>() == std::vector<float>{2, 4});
+}
+
 TEST_CASE("CUDA: an index out of range is reported at the next wait, once") {
   TANDEM_NEEDS_GPU;
   const Tensor table = constant({{1.f, 2.f}, {3.f, 4.f}}).gpu();

@@ -21,6 +21,12 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
                      ", which the device policy forbids; copy it: x.to(\"" + to_string(wanted) + "\")");
   }
 }
+// The input where the op's kernel on a device wants it. Of a shape alone there is nothing to copy.
+inline Tensor placed(const OpDef& op, std::size_t i, const Tensor& t, Device to) {
+  if (names_input(op.host_inputs, i)) return t.cpu();
+  const bool is_shape = names_input(op.shape_inputs, i) && t.is_symbolic() && !context.stager;
+  return is_shape ? Tensor::symbol({t.shape(), t.dtype(), to}) : t.to(to);
+}
 // For inputs on different devices: the first input of rank > 0 determines the device, and the others are copied
 // there.
 [[gnu::cold, gnu::noinline]] inline Tensors apply_across(const OpDef& op, Inputs in, const Attrs& attrs,
@@ -34,7 +40,7 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
   if (config::device_policy() == config::DevicePolicy::explicit_only) check_explicit(op, in, to);
   Tensors moved;
   InlinedVector<const Tensor*, 4> pointers;
-  for (std::size_t i = 0; i < in.size(); ++i) moved.push(names_input(op.host_inputs, i) ? in[i]->cpu() : in[i]->to(to));
+  for (std::size_t i = 0; i < in.size(); ++i) moved.push(placed(op, i, *in[i], to));
   for (const Tensor& t : moved) pointers.push(&t);
   return apply(op, {pointers.begin(), pointers.size()}, attrs, options);
 }
