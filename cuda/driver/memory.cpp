@@ -102,13 +102,17 @@ std::int64_t trim_locked(Pool& p) {
     }
   return freed;
 }
-void* from_device(Pool& p, std::size_t bytes) {
+// Null if the device has no memory left; raises what else is wrong, such as the failure of a kernel that ran before.
+void* ask_device(std::size_t bytes) {
   void* data = nullptr;
-  if (cudaMalloc(&data, bytes) == cudaSuccess) return data;
-  (void)cudaGetLastError();
-  if (trim_locked(p) && cudaMalloc(&data, bytes) == cudaSuccess) return data;
-  (void)cudaGetLastError();
-  return nullptr;
+  const cudaError_t status = cudaMalloc(&data, bytes);
+  if (status != cudaErrorMemoryAllocation) check(status, "allocate", "memory of the device");
+  else (void)cudaGetLastError();
+  return data;
+}
+void* from_device(Pool& p, std::size_t bytes) {
+  void* const data = ask_device(bytes);
+  return data || !trim_locked(p) ? data : ask_device(bytes);
 }
 void* fresh(Pool& p, int cls) {
   const std::size_t size = class_size(cls);

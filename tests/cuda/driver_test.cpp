@@ -21,6 +21,9 @@ TEST_CASE("CUDA driver: an asynchronous failure names the ops that may have caus
                                              ContainsSubstring("GPU:0: relu, reduce_sum;") &&
                                              ContainsSubstring("TANDEM_CUDA_LAUNCH_BLOCKING=1"));
   CHECK_NOTHROW(cuda::synchronize());
+  cuda::trim();
+  emulator::fail();  // not a lack of memory
+  CHECK_THROWS_WITH(Tensor::allocate({{1 << 22}, uint8, gpu}), ContainsSubstring("an op launched before failed"));
   for (int i = 0; i < 20; ++i) (void)nn::relu(x);
   (void)exp(x);
   emulator::fail();
