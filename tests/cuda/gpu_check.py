@@ -75,7 +75,8 @@ def run_tests(program, names, env, limit, wrapper=()):
             if fatal:
                 results[name]["why"] = html.unescape(fatal.group(1)).strip()
             continue
-        why = re.search(r"<(Exception|Failure|FatalErrorCondition)\b[^>]*>(.*?)</\1>", piece, re.S)
+        texts = re.finditer(r"<(Exception|Failure|FatalErrorCondition)\b[^>]*>(.*?)</\1>", piece, re.S)
+        why = next((t for t in texts if "Exception translation was disabled" not in t.group(2)), None)
         if not why:
             why = re.search(r'<Expression success="false"[^>]*line="(\d+)"[^>]*>(.*?)</Expression>', piece, re.S)
         info = " | ".join(html.unescape(i).strip() for i in re.findall(r"<Info>(.*?)</Info>", piece, re.S)[:3])
@@ -115,26 +116,31 @@ def run_all(program, names, env, seconds, chunk, workers):
     return done
 
 
-def sanitize(tool, program, names, env, seconds):
+def sanitize(tool, program, names, env, seconds, workers):
     binary = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     if not os.path.exists(binary):
         return {"skipped": "no compute-sanitizer"}
     wrapper = [binary, "--tool", tool, "--print-limit", "20"]
     end, reports, ran, slow = time.monotonic() + seconds, [], 0, []
-    for name in names:  # one process a test: a slow one does not cost the others
+
+    def run(name):  # one process a test: a slow one does not cost the others
         left = end - time.monotonic()
-        if left < 5:
-            break
-        results, text = run_tests(program, [name], env, min(left, 60), wrapper)
-        if results.get(name, {}).get("why") == "out of time":
-            slow.append(name)
-            continue
-        if "before first instrumented API call" in text:  # it does not use the GPU
-            continue
-        ran += 1
-        errors = [line for line in text.split("\n") if line.startswith("=========") and not line.startswith("========= COMPUTE")]
-        if not re.search(r"(ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards)", text):
-            reports.append({"test": name, "text": "\n".join(errors[:60])[:6000], "result": results.get(name)})
+        return run_tests(program, [name], env, min(left, 60), wrapper) if left >= 5 else None
+
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        for name, done in zip(names, pool.map(run, names)):
+            if not done:
+                continue
+            results, text = done
+            if results.get(name, {}).get("why") == "out of time":
+                slow.append(name)
+                continue
+            if "before first instrumented API call" in text:  # it does not use the GPU
+                continue
+            ran += 1
+            errors = [line for line in text.split("\n") if line.startswith("=========") and not line.startswith("========= COMPUTE")]
+            if not re.search(r"(ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards)", text):
+                reports.append({"test": name, "text": "\n".join(errors[:60])[:6000], "result": results.get(name)})
     return {"tests": ran, "of": len(names), "reports": reports, "out_of_time": slow}
 
 
@@ -194,7 +200,7 @@ def main():
 
     tools = [t for t in TOOLS if t in wanted]
     with concurrent.futures.ThreadPoolExecutor(len(TOOLS)) as pool:
-        running = {t: pool.submit(sanitize, t, args.program, kernels, env, wanted[t]) for t in tools}
+        running = {t: pool.submit(sanitize, t, args.program, kernels, env, wanted[t], max(1, args.workers // len(tools))) for t in tools}
         for tool, future in running.items():
             report[tool] = future.result()
             r = report[tool]
