@@ -31,6 +31,7 @@ def scenarios(torch):
     mlp = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10)).cuda()
     x, labels = torch.randn(1024, 784, **on), torch.randint(10, (1024,), **on)
     lstm, sequence = nn.LSTM(128, 512).cuda(), torch.randn(64, 128, 128, **on)
+    lstm_step = training(lstm, lambda: lstm(sequence)[0].square().mean())
     mlp_step = training(mlp, lambda: nn.functional.cross_entropy(mlp(x), labels))
     small, flat, half = torch.randn(16, **on), torch.randn(1 << 20, **on), a.bfloat16()
     pictures = torch.randn(32, 64, 56, 56, **on).to(memory_format=torch.channels_last)
@@ -51,7 +52,8 @@ def scenarios(torch):
         "conv": (50, lambda: conv(pictures)),
         "mlp_step": (50, mlp_step),
         "mlp_traced": (50, mlp_step),
-        "lstm_step": (20, training(lstm, lambda: lstm(sequence)[0].square().mean())),
+        "lstm_step": (20, lstm_step),
+        "lstm_traced": (20, lstm_step),
     }
 
 

@@ -107,6 +107,7 @@ const std::map<std::string, std::function<Step()>> scenarios{
     {"mlp_step", mlp},
     {"mlp_traced", [] { return traced(mlp()); }},
     {"lstm_step", lstm},
+    {"lstm_traced", [] { return traced(lstm()); }},
 };
 
 double seconds(const Step& step, int iterations) {
