@@ -66,10 +66,9 @@ inline unsigned blocks_for(i64 n, i64 each = block_size) {
 
 /// Launches blocks of block_size threads on the call's queue.
 template <class... P>
-void launch([[maybe_unused]] const KernelCall& c, void (*kernel)(P...), unsigned blocks,
-            std::type_identity_t<P>... args) {
+void launch(const KernelCall& c, void (*kernel)(P...), unsigned blocks, std::type_identity_t<P>... args) {
 #ifdef TANDEM_CUDA_EMULATED
-  emulator::run(blocks, block_size, [&] { kernel(args...); });
+  emulator::run(queue_of(c).stream, blocks, block_size, [=] { kernel(args...); });
 #else
   void* pointers[] = {&args..., nullptr};
   check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(block_size), pointers, 0,

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 
+#include "cuda/driver/capture.hpp"
 #include "cuda/driver/device.hpp"
 #include "cuda/driver/memory.hpp"
 #include "tandem/base/error.hpp"
@@ -70,6 +71,13 @@ void launch_op(const OpDef& op, const KernelCall& call, Stream stream) {
     errors::raise<errors::UnimplementedError>(
         op.name, "no kernel on " + to_string(stream.device) + " (move the operands by .cpu())");
   KernelCall c = call;
+  if (Capture* const capture = Capture::current(stream.device.index)) {
+    use_device(stream.device.index);
+    c.stream = {stream.device, const_cast<Queue*>(&capture->queue())};
+    capture->add(op.name);
+    op.cuda(c);
+    return check(cudaGetLastError(), op.name, "launch");
+  }
   c.stream = {stream.device, stream.queue ? stream.queue : const_cast<Queue*>(&queue(stream.device.index))};
   launching(stream.device.index, op.name);
   op.cuda(c);
@@ -89,6 +97,8 @@ bool is_staged(const Queue& q, const void* p) {
 }  // namespace
 
 void copy_from_host(const Queue& q, void* to, const void* from, std::size_t bytes, const char* op) {
+  if (Capture::current(q.device))  // it would copy what is there when the capture is launched
+    errors::raise<errors::UnimplementedError>(op, "a copy from the host cannot be captured");
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, q.stream), op, "copy to the device");
   if (is_staged(q, from)) return;
   ++hidden_waits();
@@ -104,6 +114,10 @@ const Backend backend{.count = &count,
                       .synchronize = &wait,
                       .has_kernel = [](const OpDef& op) { return op.cuda != nullptr; },
                       .uses_workspace = false,
+                      .begin_capture = &begin_capture,
+                      .end_capture = &end_capture,
+                      .launch_captured = &launch_captured,
+                      .release_captured = &release_captured,
                       .memory_info = &memory_info_of,
                       .set_memory_limit = &limit_memory};
 

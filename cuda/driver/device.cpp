@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "cuda/driver/capture.hpp"
 #include "cuda/driver/driver.hpp"
 #include "cuda/driver/memory.hpp"
 #include "tandem/base/error.hpp"
@@ -186,6 +187,7 @@ const Queue& queue(int device) {
 }
 
 void wait(int device) {
+  if (Capture::current(device)) errors::raise<errors::UnimplementedError>("device", "a wait cannot be captured");
   const Queue& q = queue(device);
   Launches& ops = launches_of(device);
   const u64 before = ops.count.load();
@@ -244,10 +246,15 @@ void check(cudaError_t status, const char* op, const char* what) {
   errors::raise<errors::CudaError>(op, std::string(what) + ": " + cudaGetErrorString(status));
 }
 
-Scratch::Scratch(const KernelCall& c, std::size_t bytes)
-    : device_(queue_of(c).device), bytes_(bytes), data_(bytes ? allocate(bytes, device_) : nullptr) {}
+Scratch::Scratch(const KernelCall& c, std::size_t bytes) : device_(queue_of(c).device), bytes_(bytes), data_(nullptr) {
+  if (!bytes) return;
+  Capture* const capture = Capture::current(device_);
+  data_ = capture ? capture->allocate(bytes) : allocate(bytes, device_);
+}
 Scratch::~Scratch() {
-  if (data_) release(data_, bytes_, device_);
+  if (!data_) return;
+  if (Capture* const capture = Capture::current(device_)) capture->release(data_);
+  else release(data_, bytes_, device_);
 }
 
 }  // namespace TANDEM_NS::cuda

@@ -1,6 +1,7 @@
 // The functions of tandem/cuda.hpp, in a library built with CUDA.
 #include "tandem/cuda.hpp"
 
+#include "cuda/driver/capture.hpp"
 #include "cuda/driver/device.hpp"
 #include "cuda/driver/memory.hpp"
 #include "cuda/gemm/gemm.hpp"
@@ -16,6 +17,7 @@ void synchronize(int device) {
   wait(device);
 }
 std::uint64_t hidden_synchronizations() { return hidden_waits(); }
+std::uint64_t graph_launches() { return captures_launched(); }
 
 memory::Info memory_info(int device) {
   check_device("cuda::memory_info", device);

@@ -22,6 +22,9 @@ TANDEM_API int device_count();
 TANDEM_API void synchronize(int device = 0);
 /// Returns the number of implicit waits of all devices: values read on the host, copies from pinned or managed memory.
 TANDEM_API std::uint64_t hidden_synchronizations();
+/// Returns the number of CUDA graphs launched so far on all devices: what a traced function does in place of launches
+/// one by one, once it is called with the same buffers again.
+TANDEM_API std::uint64_t graph_launches();
 
 /// Returns the device memory as counted by the library's cache; `misses` counts the requests that went to the driver.
 ///   throws  errors::UnavailableError if there is no such device, as do the next three

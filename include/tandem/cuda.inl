@@ -24,6 +24,7 @@ TANDEM_INLINE std::string why_unavailable() {
 TANDEM_INLINE int device_count() { return 0; }
 TANDEM_INLINE void synchronize(int) { detail::raise_off("cuda::synchronize"); }
 TANDEM_INLINE std::uint64_t hidden_synchronizations() { return 0; }
+TANDEM_INLINE std::uint64_t graph_launches() { return 0; }
 TANDEM_INLINE memory::Info memory_info(int) { detail::raise_off("cuda::memory_info"); }
 TANDEM_INLINE void set_memory_limit(std::int64_t, int) { detail::raise_off("cuda::set_memory_limit"); }
 TANDEM_INLINE void reset_peak(int) { detail::raise_off("cuda::reset_peak"); }

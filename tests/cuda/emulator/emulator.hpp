@@ -4,6 +4,8 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include "tests/cuda/emulator/stream.hpp"
+
 #undef __global__
 #undef __device__
 #undef __shared__
@@ -28,8 +30,10 @@ void barrier();
 bool supports_device();
 
 template <class F>
-void run(unsigned blocks, unsigned threads, const F& f) {
-  run_kernel(blocks, threads, {[](const void* self) { (*static_cast<const F*>(self))(); }, &f});
+void run(cudaStream_t stream, unsigned blocks, unsigned threads, const F& f) {
+  submit(stream, [=] {
+    run_kernel(blocks, threads, {[](const void* self) { (*static_cast<const F*>(self))(); }, &f});
+  });
 }
 
 }  // namespace emulator

@@ -6,6 +6,7 @@
 #include "cuda/driver/driver.hpp"
 #include "tandem/base/half.hpp"
 #include "tests/cuda/emulator/memory.hpp"
+#include "tests/cuda/emulator/stream.hpp"
 
 namespace {
 
@@ -56,17 +57,19 @@ void multiply(const Description& d, S alpha, const T* a, const Layout& la, const
 }
 
 template <class T, class S = T>
-void product(const Description& d, const void* alpha, const void* a, const void* la, const void* b, const void* lb,
-             const void* beta, const void* c, void* to, const void* lc) {
-  multiply(d, *static_cast<const S*>(alpha), static_cast<const T*>(a), *static_cast<const Layout*>(la),
-           static_cast<const T*>(b), *static_cast<const Layout*>(lb), *static_cast<const S*>(beta),
-           static_cast<const T*>(c), static_cast<T*>(to), *static_cast<const Layout*>(lc));
+void submit(cudaStream_t stream, const Description& d, const void* alpha, const void* a, const Layout& la,
+            const void* b, const Layout& lb, const void* beta, const void* c, void* to, const Layout& lc) {
+  const S by = *static_cast<const S*>(alpha), and_by = *static_cast<const S*>(beta);
+  emulator::submit(stream, [=] {
+    const emulator::Unlocked unlocked;
+    multiply(d, by, static_cast<const T*>(a), la, static_cast<const T*>(b), lb, and_by, static_cast<const T*>(c),
+             static_cast<T*>(to), lc);
+  });
 }
 cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void* alpha, const void* a,
                       cublasLtMatrixLayout_t la, const void* b, cublasLtMatrixLayout_t lb, const void* beta,
                       const void* c, cublasLtMatrixLayout_t, void* to, cublasLtMatrixLayout_t lc,
-                      const cublasLtMatmulAlgo_t*, void*, std::size_t, cudaStream_t) {
-  const emulator::Unlocked unlocked;
+                      const cublasLtMatmulAlgo_t*, void*, std::size_t, cudaStream_t stream) {
   const auto& d = *reinterpret_cast<const Description*>(desc);
   const auto& l = *reinterpret_cast<const Layout*>(lc);
   const auto &x = *reinterpret_cast<const Layout*>(la), &y = *reinterpret_cast<const Layout*>(lb);
@@ -77,12 +80,12 @@ cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void* a
                     l.ld >= static_cast<std::int64_t>(l.rows) && x.count == l.count && y.count == l.count;
   if (!fits) return CUBLAS_STATUS_INVALID_VALUE;
   switch (l.type) {
-    case CUDA_R_16F: product<tandem::Half, float>(d, alpha, a, la, b, lb, beta, c, to, lc); break;
-    case CUDA_R_16BF: product<tandem::BFloat16, float>(d, alpha, a, la, b, lb, beta, c, to, lc); break;
-    case CUDA_R_32F: product<float>(d, alpha, a, la, b, lb, beta, c, to, lc); break;
-    case CUDA_R_64F: product<double>(d, alpha, a, la, b, lb, beta, c, to, lc); break;
-    case CUDA_C_32F: product<std::complex<float>>(d, alpha, a, la, b, lb, beta, c, to, lc); break;
-    default: product<std::complex<double>>(d, alpha, a, la, b, lb, beta, c, to, lc); break;
+    case CUDA_R_16F: submit<tandem::Half, float>(stream, d, alpha, a, x, b, y, beta, c, to, l); break;
+    case CUDA_R_16BF: submit<tandem::BFloat16, float>(stream, d, alpha, a, x, b, y, beta, c, to, l); break;
+    case CUDA_R_32F: submit<float>(stream, d, alpha, a, x, b, y, beta, c, to, l); break;
+    case CUDA_R_64F: submit<double>(stream, d, alpha, a, x, b, y, beta, c, to, l); break;
+    case CUDA_C_32F: submit<std::complex<float>>(stream, d, alpha, a, x, b, y, beta, c, to, l); break;
+    default: submit<std::complex<double>>(stream, d, alpha, a, x, b, y, beta, c, to, l); break;
   }
   return CUBLAS_STATUS_SUCCESS;
 }

@@ -1,4 +1,5 @@
-// The functions of the CUDA runtime that the library calls, on the emulated device. Streams do everything at once.
+// The functions of the CUDA runtime that the library calls, on the emulated device. Streams do everything at once; a
+// graph is the work of a stream that captured it.
 #include <cuda_runtime.h>
 #include <sys/mman.h>
 
@@ -6,8 +7,10 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "tests/cuda/emulator/memory.hpp"
+#include "tests/cuda/emulator/stream.hpp"
 
 namespace emulator {
 namespace {
@@ -15,7 +18,7 @@ namespace {
 constexpr std::size_t region_bytes = std::size_t(1) << 30;
 constexpr int device_number = 3;  // one region serves all; the kernels were not built for the last one
 int current_device = 0;
-cudaError_t failure = cudaSuccess;  // of a kernel that ran: what the next wait finds
+cudaError_t failure = cudaSuccess;  // of a kernel that ran: what the next wait or request for memory finds
 const void* managed = nullptr;
 int peer_accesses = 0;
 constexpr unsigned char poison = 0xa5;  // fresh memory: a kernel that relies on zeros is found out
@@ -73,6 +76,8 @@ std::size_t taken_bytes() {
 
 }  // namespace emulator
 
+using Graph = std::vector<std::function<void()>>;
+
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* n) { return *n = emulator::device_number, cudaSuccess; }
@@ -91,12 +96,29 @@ const char* cudaGetErrorString(cudaError_t e) {
 }
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 cudaError_t cudaMalloc(void** p, std::size_t bytes) {
+  if (emulator::failure != cudaSuccess) return std::exchange(emulator::failure, cudaSuccess);
   *p = emulator::take(bytes);
   return *p ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 cudaError_t cudaFree(void* p) { return emulator::give_back(p), cudaSuccess; }
 cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) { return *p = std::calloc(1, bytes), cudaSuccess; }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned) { return *s = nullptr, cudaSuccess; }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned) { return *s = new CUstream_st, cudaSuccess; }
+cudaError_t cudaStreamDestroy(cudaStream_t s) { return delete s, cudaSuccess; }
+cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode) { return s->captures = true, cudaSuccess; }
+cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t* graph) {
+  *graph = reinterpret_cast<cudaGraph_t>(new Graph(std::exchange(s->captured, {})));
+  return s->captures = false, cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* e, cudaGraph_t graph, unsigned long long) {
+  *e = reinterpret_cast<cudaGraphExec_t>(new Graph(*reinterpret_cast<Graph*>(graph)));
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return delete reinterpret_cast<Graph*>(graph), cudaSuccess; }
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t e) { return delete reinterpret_cast<Graph*>(e), cudaSuccess; }
+cudaError_t cudaGraphLaunch(cudaGraphExec_t e, cudaStream_t stream) {
+  for (const auto& work : *reinterpret_cast<Graph*>(e)) emulator::submit(stream, work);
+  return cudaSuccess;
+}
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
   const cudaError_t found = emulator::failure;
   emulator::failure = cudaSuccess;
@@ -110,23 +132,25 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* a, const void* p) {
   a->type = p == emulator::managed ? cudaMemoryTypeManaged : cudaMemoryTypeUnregistered;
   return cudaSuccess;
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
-  const emulator::Unlocked unlocked;
-  std::memmove(to, from, bytes);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  emulator::submit(stream, [=] {
+    const emulator::Unlocked unlocked;
+    std::memmove(to, from, bytes);
+  });
   return cudaSuccess;
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, cudaStream_t s) {
   return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, s);
 }
-cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t) {
-  const emulator::Unlocked unlocked;
-  std::memset(p, value, bytes);
-  return cudaSuccess;
+cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t stream) {
+  return cudaMemset2DAsync(p, bytes, value, bytes, 1, stream);
 }
 cudaError_t cudaMemset2DAsync(void* p, std::size_t pitch, int value, std::size_t width, std::size_t height,
-                              cudaStream_t) {
-  const emulator::Unlocked unlocked;
-  for (std::size_t i = 0; i < height; ++i) std::memset(static_cast<char*>(p) + i * pitch, value, width);
+                              cudaStream_t stream) {
+  emulator::submit(stream, [=] {
+    const emulator::Unlocked unlocked;
+    for (std::size_t i = 0; i < height; ++i) std::memset(static_cast<char*>(p) + i * pitch, value, width);
+  });
   return cudaSuccess;
 }
 

@@ -29,7 +29,7 @@ class Captures {
   }
 
  private:
-  static constexpr std::size_t most = 4;
+  static constexpr std::size_t most = 16;
   struct Capture {
     LeanVector<const void*> operands;
     void* launches = nullptr;  // null until the second call

@@ -3,7 +3,6 @@
 #pragma once
 #include <atomic>
 #include <memory>
-#include <optional>
 
 #include "tandem/core/invoke.hpp"
 #include "tandem/graph/exec/capture.hpp"
@@ -35,10 +34,9 @@ class PlannedProgram : public Program {
       in_bodies.read();  // first: the early reads take its values
       run_steps(early_, *execution, arguments);
     });
-    if (execution->captures && !is_profiling()) run_captured(*execution);
-    else if (branches_.empty() || config::inter_op_parallelism_threads() == 1 || is_profiling())
+    if (is_profiling() || (segments_.empty() && (branches_.empty() || config::inter_op_parallelism_threads() == 1)))
       run_steps(steps_, *execution, arguments);
-    else run_branches(*execution, arguments);
+    else run_parts(*execution, arguments);
     Tensors out;
     out.reserve(static_cast<unsigned>(graph_->outputs.size()));
     for (int v : graph_->outputs) out.push(execution->tensor(v, arguments));
@@ -66,6 +64,18 @@ class PlannedProgram : public Program {
     std::size_t offset;
   };
 
+  static constexpr std::size_t nowhere = ~std::size_t(0);
+  // Steps, from `first` to `end`, that only launch kernels of one device on operands there: what a capture can hold.
+  struct Segment {
+    std::uint32_t first, end, first_operand, operands;
+    std::size_t result_bytes;
+  };
+  // Of a segment in an execution. Small results are computed in memory of its own and copied to tensors from there:
+  // else a program whose results are kept would never have the same operands again.
+  struct SegmentState {
+    Captures captures;
+    DeviceMemory results;
+  };
   // Steps that may run at the same time: those from `first` to `end`, dealt to branches.
   struct Region {
     std::uint32_t first, end, first_branch, branches;
@@ -77,12 +87,12 @@ class PlannedProgram : public Program {
     LeanVector<DeviceMemory> arenas;  // as Plan::arenas
     LeanVector<Operand> operands;
     LeanVector<KernelCall> calls;
-    std::vector<Tensor> tensors;       // by base: fresh values and read Variables
-    std::vector<int> filled;           // bases in tensors, to be cleared after the call
-    std::vector<Tensor> retired;       // old values of Variables that are still read
-    std::vector<char> in_place;        // by base: whether it was computed in the Variable's buffer
-    Span<Tensor> donated;              // donated arguments, whose buffers results may reuse
-    std::optional<Captures> captures;  // if the program's launches can be captured
+    std::vector<Tensor> tensors;                         // by base: fresh values and read Variables
+    std::vector<int> filled;                             // bases in tensors, to be cleared after the call
+    std::vector<Tensor> retired;                         // old values of Variables that are still read
+    std::vector<char> in_place;                          // by base: whether it was computed in the Variable's buffer
+    Span<Tensor> donated;                                // donated arguments, whose buffers results may reuse
+    LeanVector<std::unique_ptr<SegmentState>> segments;  // of each segment
     std::unique_ptr<Execution> next;
 
     TANDEM_LAZY explicit Execution(PlannedProgram& p);
@@ -170,15 +180,17 @@ class PlannedProgram : public Program {
       throw;
     }
   }
-  TANDEM_LAZY bool can_capture() const;
-  TANDEM_LAZY void run_captured(Execution& e) const;
+  TANDEM_LAZY void find_segments();
+  TANDEM_LAZY bool is_launch(const Step& s) const;
+  TANDEM_LAZY void run_segment(std::size_t segment, Execution& e) const;
   TANDEM_LAZY void check_sizes(const Step& s, const Execution& e) const;
   TANDEM_LAZY void run_step(const Step& s, Execution& e, Inputs arguments) const;
   TANDEM_LAZY void run_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const;
   TANDEM_LAZY void find_branches(const LeanVector<std::size_t>& nodes);
-  TANDEM_LAZY void run_branches(Execution& e, Inputs arguments) const;
+  TANDEM_LAZY void run_parts(Execution& e, Inputs arguments) const;
   TANDEM_LAZY void run_region(const Region& r, Execution& e) const;
   TANDEM_LAZY void run_timed_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const;
+  TANDEM_LAZY void bind_output(std::uint32_t fresh, Execution& e) const;
   TANDEM_LAZY void bind_outputs(const Step& s, Execution& e) const;
   TANDEM_LAZY static Tensor take_donated(int argument, Execution& e);
   TANDEM_LAZY void read(const Step& s, Execution& e) const;
@@ -189,11 +201,13 @@ class PlannedProgram : public Program {
   Plan plan_;
   std::vector<int> producers_;
   LeanVector<Step> early_, steps_;          // early_: early_reads()
+  LeanVector<Segment> segments_;            // in order
   LeanVector<Region> branches_;             // the regions, in order
   LeanVector<std::uint32_t> branch_steps_;  // by branch: its steps, in order,
   LeanVector<std::uint32_t> branch_start_;  // and where they begin; one more at the end
   LeanVector<CallAt> calls_;
-  std::vector<int> fresh_;               // the outputs that kernel steps refer to
+  std::vector<int> fresh_;               // the outputs that kernel steps refer to,
+  LeanVector<std::size_t> result_at_;    // and where they lie in their segment's results; `nowhere`: in a tensor
   std::vector<int> operand_values_;      // indexed by operand
   LeanVector<std::uint32_t> first_use_;  // by base: its index in uses_, for pointers that change from call to call
   LeanVector<Use> uses_;

@@ -5,6 +5,7 @@
 
 #include "tandem/graph/exec/planned.hpp"
 #include "tandem/graph/exec/program.hpp"
+#include "tandem/graph/exec/segments.inl"
 #include "tandem/graph/ir/common.hpp"
 #include "tandem/util/lean_vector.hpp"
 
@@ -80,6 +81,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::compile() {
   find_packers();
   first_step.push_back(steps_.size());
   find_branches(first_step);
+  find_segments();
 }
 TANDEM_LAZY_INLINE void PlannedProgram::find_branches(const LeanVector<std::size_t>& first_step) {
   const auto number = [](std::size_t n) { return static_cast<std::uint32_t>(n); };
@@ -126,7 +128,11 @@ TANDEM_LAZY_INLINE PlannedProgram::Execution::Execution(PlannedProgram& p)
   }
   for (const Node& n : p.graph_->nodes)
     if (const Tensor* t = constant_of(n); t && !t->is_symbolic()) t->keep_packed_forms(), point(n.first_out, *t);
-  if (p.can_capture()) captures.emplace(p.steps_[0].stream);
+  for (const Segment& s : p.segments_) {
+    const Stream stream = p.steps_[s.first].stream;
+    segments.push_back(std::unique_ptr<SegmentState>(
+        new SegmentState{Captures(stream), DeviceMemory({stream.device, s.result_bytes})}));
+  }
 }
 TANDEM_LAZY_INLINE Tensor PlannedProgram::Execution::tensor(int value, Inputs arguments) const {
   const Graph& g = program.graph();
@@ -145,23 +151,24 @@ TANDEM_LAZY_INLINE Tensor PlannedProgram::Execution::tensor(int value, Inputs ar
   return base == value ? t : Tensor::view_of(t, g.specs[v], program.plan_.offset[v]);
 }
 
-TANDEM_LAZY_INLINE void PlannedProgram::bind_outputs(const Step& s, Execution& e) const {
-  for (std::uint32_t i = s.fresh; i < s.fresh + s.freshes; ++i) {
-    const int v = fresh_[i];
-    const auto at = static_cast<std::size_t>(v);
-    if (const int over = plan_.overwrites[at]; over >= 0) {
-      if (Tensor& now = VariableAccess::value(variable(static_cast<std::uint32_t>(over))); now.is_unique()) {
-        e.filled.push_back(v);  // first: what clear() does not find stays set in later calls
-        e.in_place[at] = 1;
-        e.point(v, now.raw());
-        continue;
-      }
+TANDEM_LAZY_INLINE void PlannedProgram::bind_output(std::uint32_t fresh, Execution& e) const {
+  const int v = fresh_[fresh];
+  const auto at = static_cast<std::size_t>(v);
+  if (const int over = plan_.overwrites[at]; over >= 0) {
+    if (Tensor& now = VariableAccess::value(variable(static_cast<std::uint32_t>(over))); now.is_unique()) {
+      e.filled.push_back(v);  // first: what clear() does not find stays set in later calls
+      e.in_place[at] = 1;
+      e.point(v, now.raw());
+      return;
     }
-    Tensor t = take_donated(plan_.donor[at], e);
-    if (!t.is_set()) t = Tensor::allocate(graph_->spec(v));
-    e.point(v, t.raw());
-    e.hold(v, std::move(t));
   }
+  Tensor t = take_donated(plan_.donor[at], e);
+  if (!t.is_set()) t = Tensor::allocate(graph_->spec(v));
+  e.point(v, t.raw());
+  e.hold(v, std::move(t));
+}
+TANDEM_LAZY_INLINE void PlannedProgram::bind_outputs(const Step& s, Execution& e) const {
+  for (std::uint32_t i = s.fresh; i < s.fresh + s.freshes; ++i) bind_output(i, e);
 }
 TANDEM_LAZY_INLINE Tensor PlannedProgram::take_donated(int argument, Execution& e) {
   if (argument < 0 || static_cast<std::size_t>(argument) >= e.donated.size()) return {};
@@ -227,26 +234,6 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_step(const Step& s, Execution& e, In
   });
 }
 
-// Whether the program only launches kernels, on one device that can capture them, on operands of that device: what a
-// kernel reads on the host is part of a launch.
-TANDEM_LAZY_INLINE bool PlannedProgram::can_capture() const {
-  if (steps_.size() < 2) return false;
-  const Stream stream = steps_[0].stream;
-  const Backend* const b = backends[stream.device.kind];
-  if (!b || !b->begin_capture) return false;
-  const bool launches_only =
-      std::all_of(steps_.begin(), steps_.end(), [&](const Step& s) { return s.op && s.stream == stream; });
-  return launches_only && std::all_of(operand_values_.begin(), operand_values_.end(),
-                                      [&](int v) { return graph_->spec(v).device == stream.device; });
-}
-TANDEM_LAZY_INLINE void PlannedProgram::run_captured(Execution& e) const {
-  if (call_scope) check_limits(*call_scope, *graph_, *steps_[0].node);  // one launch for all steps
-  for (const Step& s : steps_)
-    if (s.freshes) bind_outputs(s, e);
-  e.captures->run(e.operands, [&] {
-    for (const Step& s : steps_) named(s, [&] { invoke(*s.op, e.calls[s.index], s.stream); });
-  });
-}
 TANDEM_LAZY_INLINE void PlannedProgram::run_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const {
   if (is_profiling()) return run_timed_steps(steps, e, arguments);
   const CallScope* const limits = call_scope;
@@ -256,21 +243,28 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_steps(const LeanVector<Step>& steps,
     run_step(s, e, arguments);
   }
 }
-// Runs the steps in order, but those of a region branch by branch, at the same time.
-TANDEM_LAZY_INLINE void PlannedProgram::run_branches(Execution& e, Inputs arguments) const {
+// Runs the steps in order, but those of a segment as one launch, and those of a region branch by branch, at the same
+// time.
+TANDEM_LAZY_INLINE void PlannedProgram::run_parts(Execution& e, Inputs arguments) const {
   const CallScope* const limits = call_scope;
-  std::size_t i = 0;
+  std::size_t i = 0, segment = 0;
   const auto run_until = [&](std::size_t end) {
-    for (; i < end; ++i) {
+    while (i < end) {
+      if (segment < segments_.size() && segments_[segment].first == i) {
+        run_segment(segment, e);
+        i = segments_[segment++].end;
+        continue;
+      }
       if (limits) check_limits(*limits, *graph_, *steps_[i].node);
-      run_step(steps_[i], e, arguments);
+      run_step(steps_[i++], e, arguments);
     }
   };
-  for (const Region& r : branches_) {
-    run_until(r.first);
-    run_region(r, e);
-    i = r.end;
-  }
+  if (config::inter_op_parallelism_threads() > 1)
+    for (const Region& r : branches_) {
+      run_until(r.first);
+      run_region(r, e);
+      i = r.end;
+    }
   run_until(steps_.size());
 }
 // Nothing in a region has effects. So its reads, and the memory of results that leave the call, may come first, and of

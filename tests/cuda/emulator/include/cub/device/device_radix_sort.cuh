@@ -7,25 +7,28 @@
 #include <vector>
 
 #include "tests/cuda/emulator/memory.hpp"
+#include "tests/cuda/emulator/stream.hpp"
 
 namespace cub {
 struct DeviceRadixSort {
   template <class K, class V, class N>
   static cudaError_t SortPairs(void* room, std::size_t& bytes, const K* keys, K* sorted, const V* values,
-                               V* sorted_values, N n, int begin_bit, int end_bit, cudaStream_t) {
+                               V* sorted_values, N n, int begin_bit, int end_bit, cudaStream_t stream) {
     if (!room) {
       bytes = 256;
       return cudaSuccess;
     }
-    const emulator::Unlocked unlocked;
-    std::vector<N> order(static_cast<std::size_t>(n));
-    std::iota(order.begin(), order.end(), N(0));
-    std::stable_sort(order.begin(), order.end(),
-                     [&](N a, N b) { return bits(keys[a], begin_bit, end_bit) < bits(keys[b], begin_bit, end_bit); });
-    for (N i = 0; i < n; ++i) {
-      sorted[i] = keys[order[static_cast<std::size_t>(i)]];
-      sorted_values[i] = values[order[static_cast<std::size_t>(i)]];
-    }
+    emulator::submit(stream, [=] {
+      const emulator::Unlocked unlocked;
+      std::vector<N> order(static_cast<std::size_t>(n));
+      std::iota(order.begin(), order.end(), N(0));
+      std::stable_sort(order.begin(), order.end(),
+                       [&](N a, N b) { return bits(keys[a], begin_bit, end_bit) < bits(keys[b], begin_bit, end_bit); });
+      for (N i = 0; i < n; ++i) {
+        sorted[i] = keys[order[static_cast<std::size_t>(i)]];
+        sorted_values[i] = values[order[static_cast<std::size_t>(i)]];
+      }
+    });
     return cudaSuccess;
   }
 

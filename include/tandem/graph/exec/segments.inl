@@ -1,0 +1,64 @@
+// Segments of a planned program: launches that follow each other on one device, captured as one launch. Definitions of
+// planned.hpp. Not here: when they are captured (capture.hpp), how a device captures (core/backend.hpp).
+#pragma once
+#include <algorithm>
+
+#include "tandem/graph/exec/planned.hpp"
+
+namespace TANDEM_NS::detail {
+
+// Whether the step only launches a kernel, on a device that can capture it and on operands there: what a kernel reads
+// on the host is part of a launch.
+TANDEM_LAZY_INLINE bool PlannedProgram::is_launch(const Step& s) const {
+  const Backend* const b = s.op ? backends[s.stream.device.kind] : nullptr;
+  if (!b || !b->begin_capture) return false;
+  const CallAt& call = calls_[s.index];
+  const int* const operands = operand_values_.data() + call.operands;
+  return std::all_of(operands, operands + call.inputs + call.outputs,
+                     [&](int v) { return graph_->spec(v).device == s.stream.device; });
+}
+TANDEM_LAZY_INLINE void PlannedProgram::find_segments() {
+  constexpr std::size_t fewest = 3;  // the launch of a capture takes as long as those of two or three kernels
+  constexpr std::size_t small = 64 * 1024, alignment = 256;  // bytes
+  result_at_.resize(fresh_.size(), nowhere);
+  for (std::size_t first = 0, end; first < steps_.size(); first = end) {
+    end = first + 1;
+    if (!is_launch(steps_[first])) continue;
+    while (end < steps_.size() && is_launch(steps_[end]) && steps_[end].stream == steps_[first].stream) ++end;
+    if (end - first < fewest) continue;
+    const CallAt &front = calls_[steps_[first].index], &back = calls_[steps_[end - 1].index];
+    const auto number = [](std::size_t n) { return static_cast<std::uint32_t>(n); };
+    Segment segment{number(first), number(end), front.operands,
+                    back.operands + back.inputs + back.outputs - front.operands, 0};
+    for (std::uint32_t i = steps_[first].fresh; i < steps_[end - 1].fresh + steps_[end - 1].freshes; ++i) {
+      const auto v = static_cast<std::size_t>(fresh_[i]);
+      const std::size_t bytes = graph_->spec(fresh_[i]).bytes();
+      if (plan_.overwrites[v] >= 0 || plan_.donor[v] >= 0 || bytes > small) continue;
+      result_at_[i] = segment.result_bytes;
+      segment.result_bytes += (bytes + alignment) / alignment * alignment;
+    }
+    segments_.push_back(segment);
+  }
+}
+TANDEM_LAZY_INLINE void PlannedProgram::run_segment(std::size_t segment, Execution& e) const {
+  const Segment& part = segments_[segment];
+  const Span<const Step> steps(steps_.data() + part.first, part.end - part.first);
+  if (call_scope) check_limits(*call_scope, *graph_, *steps[0].node);  // one launch for all steps
+  SegmentState& state = *e.segments[segment];
+  for (const Step& s : steps)
+    for (std::uint32_t i = s.fresh; i < s.fresh + s.freshes; ++i)
+      if (result_at_[i] == nowhere) named(s, [&] { bind_output(i, e); });
+      else e.point(fresh_[i], state.results.data() + result_at_[i]);
+  state.captures.run({e.operands.data() + part.first_operand, part.operands}, [&] {
+    for (const Step& s : steps) named(s, [&] { invoke(*s.op, e.calls[s.index], s.stream); });
+  });
+  for (const Step& s : steps)
+    for (std::uint32_t i = s.fresh; i < s.fresh + s.freshes; ++i) {
+      if (result_at_[i] == nowhere) continue;
+      Tensor t = Tensor::allocate(graph_->spec(fresh_[i]));
+      copy_bytes(t.raw(), t.device(), state.results.data() + result_at_[i], t.device(), t.spec().bytes());
+      e.hold(fresh_[i], std::move(t));
+    }
+}
+
+}  // namespace TANDEM_NS::detail
