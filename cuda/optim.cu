@@ -1,6 +1,7 @@
-// The CUDA kernels of the optimizers' update rules, dense and row-sparse. The learning rate and the step count are
-// in host memory, so a launch does not wait. The kernels follow the list in optim/rules.hpp. Weights and gradients
-// are stored as S and computed as T: of half precision in float32, with float32 slots.
+// The CUDA kernels of the optimizers' update rules: dense, of many tensors in one launch, and row-sparse. The learning
+// rate and the step count are in host memory, so a launch does not wait. The kernels follow the list in
+// optim/rules.hpp. Weights and gradients are stored as S and computed as T: of half precision in float32, with float32
+// slots.
 #include "cuda/index/sort.hpp"
 #include "cuda/layout/copy.hpp"
 #include "cuda/number.hpp"
@@ -10,6 +11,8 @@ namespace TANDEM_NS::cuda {
 
 template <class R>
 void optimizer_update(const KernelCall& c);
+template <class R>
+void optimizer_updates(const KernelCall& c);
 template <class R>
 void optimizer_sparse_update(const KernelCall& c);
 
@@ -23,12 +26,13 @@ struct States {
   const T* in[R::states];  // of the slots: from 1 on
   T* out[R::states];
 };
+// Those whose weight is input and output number `first`.
 template <class R, class S>
-States<R, S> states_of(const KernelCall& c) {
-  States<R, S> s{c.in[0].template as<const S>(), c.out[0].template as<S>(), {}, {}};
+States<R, S> states_of(const KernelCall& c, std::size_t first = 0) {
+  States<R, S> s{c.in[first].template as<const S>(), c.out[first].template as<S>(), {}, {}};
   for (std::size_t k = 1; k < R::states; ++k) {
-    s.in[k] = c.in[k].template as<const ComputeOf_t<S>>();
-    s.out[k] = c.out[k].template as<ComputeOf_t<S>>();
+    s.in[k] = c.in[first + k].template as<const ComputeOf_t<S>>();
+    s.out[k] = c.out[first + k].template as<ComputeOf_t<S>>();
   }
   return s;
 }
@@ -50,6 +54,40 @@ __global__ void __launch_bounds__(block_size) update_kernel(States<R, S> s, Para
   const i64 step = static_cast<i64>(gridDim.x) * blockDim.x;
   for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step)
     step_at<R, S>(s, p, i, static_cast<T>(g[i]));
+}
+// Tensors that one launch updates: a kernel's arguments have 4 KiB.
+inline constexpr int most_tensors = 32;
+template <class R, class S>
+struct Batch {
+  struct Item {
+    States<R, S> states;
+    const S* g;
+    i64 n;
+  };
+  Item items[most_tensors];
+  unsigned first_block[most_tensors + 1];  // of each item; behind the last one the number of blocks
+  int count = 0;
+};
+#ifdef TANDEM_CUDA_EMULATED
+constexpr i64 elements_of_block = block_size;  // so that small tensors of tests have several
+#else
+constexpr i64 elements_of_block = 8 * block_size;
+#endif
+
+// `factor` is a number by which all gradients are multiplied first, or null.
+template <class R, class S, class T = ComputeOf_t<S>>
+__global__ void __launch_bounds__(block_size)
+    updates_kernel(const __grid_constant__ Batch<R, S> batch, ParamsOf<R, T> p, const S* factor) {
+  int k = 0;
+  while (k + 1 < batch.count && blockIdx.x >= batch.first_block[k + 1]) ++k;
+  const typename Batch<R, S>::Item& item = batch.items[k];
+  const i64 first = static_cast<i64>(blockIdx.x - batch.first_block[k]) * elements_of_block;
+  const i64 end = first + elements_of_block < item.n ? first + elements_of_block : item.n;
+  const T by = factor ? static_cast<T>(*factor) : T(1);
+  for (i64 i = first + threadIdx.x; i < end; i += block_size) {
+    const T g = static_cast<T>(item.g[i]);
+    step_at<R, S>(item.states, p, i, factor ? g * by : g);
+  }
 }
 // Sums equal rows of the gradient, in order, before the rule is applied.
 template <class R, class S, class T = ComputeOf_t<S>>
@@ -100,13 +138,41 @@ void optimizer_update(const KernelCall& c) {
            c.in[R::states].template as<const S>(), n);
   });
 }
+// (states of the first..., of the second..., gradients..., factor if there is one, learning rate, step)
+template <class R>
+void optimizer_updates(const KernelCall& c) {
+  const std::size_t tensors = c.out.size() / R::states, gradients = tensors * R::states;
+  with_dtype<update_dtypes>(c, c.out[0].spec->dtype, [&]<class S>() {
+    const auto params = ParamsOf<R, ComputeOf_t<S>>::make(c);
+    const bool scaled = c.in.size() == gradients + tensors + 3;
+    const S* const factor = scaled ? c.in[gradients + tensors].template as<const S>() : nullptr;
+    constexpr unsigned most_blocks = 1u << 30;
+    Batch<R, S> batch;
+    unsigned blocks = 0;
+    const auto launch_batch = [&] {
+      if (blocks) launch(c, &updates_kernel<R, S>, blocks, batch, params, factor);
+      batch.count = 0, blocks = 0;
+    };
+    for (std::size_t i = 0; i < tensors; ++i) {
+      const i64 n = c.out[i * R::states].size(), more = (n + elements_of_block - 1) / elements_of_block;
+      if (batch.count == most_tensors || blocks + more > most_blocks) launch_batch();
+      if (n == 0) continue;
+      batch.items[batch.count] = {states_of<R, S>(c, i * R::states), c.in[gradients + i].template as<const S>(), n};
+      batch.first_block[batch.count++] = blocks;
+      blocks += static_cast<unsigned>(more);
+      batch.first_block[batch.count] = blocks;
+    }
+    launch_batch();
+  });
+}
 template <class R>
 void optimizer_sparse_update(const KernelCall& c) {
   with_dtype<update_dtypes>(c, c.out[0].spec->dtype, [&]<class S>() { sparse_update<R, S>(c); });
 }
 
-#define TANDEM_CUDA_UPDATE(name, Rule)                            \
-  template void optimizer_update<rules::Rule>(const KernelCall&); \
+#define TANDEM_CUDA_UPDATE(name, Rule)                             \
+  template void optimizer_update<rules::Rule>(const KernelCall&);  \
+  template void optimizer_updates<rules::Rule>(const KernelCall&); \
   template void optimizer_sparse_update<rules::Rule>(const KernelCall&);
 TANDEM_FOR_EACH_UPDATE(TANDEM_CUDA_UPDATE)
 #undef TANDEM_CUDA_UPDATE

@@ -72,7 +72,7 @@ inline std::vector<tandem::Tensor> on_device(const tandem::OpDef& op, const std:
   std::vector<tandem::Tensor> r;
   for (std::size_t i = 0; i < in.size(); ++i) {
     const tandem::Tensor& t = in[i];
-    if (tandem::names_input(op.host_inputs, i)) r.push_back(t);
+    if (tandem::lives_on_host(op, i, in.size())) r.push_back(t);
     else if (t.is_symbolic()) r.push_back(tandem::Tensor::symbol({t.shape(), t.dtype(), gpu}));
     else r.push_back(t.to(gpu));
   }

@@ -1,5 +1,6 @@
 // Whole training steps: a multi-layer perceptron and a small character RNN learn on the GPU what they learn on the CPU.
 #include "tandem/autodiff/tape.hpp"
+#include "tandem/function.hpp"
 #include "tandem/layers/all.hpp"
 #include "tandem/layers/rnn_stack.hpp"
 #include "tandem/optim/optimizer.hpp"
@@ -84,4 +85,34 @@ TEST_CASE("CUDA training: embedding, LSTM, logits") {
                    return reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(want, nn::dense(y, w[4], w[5])));
                  });
   });
+}
+
+TEST_CASE("CUDA training: many tensors are updated by few launches") {
+  TANDEM_NEEDS_GPU;
+  std::vector<Tensor> start;  // more than a launch takes, of one block and of several, and empty ones
+  for (i64 i = 0; i < 70; ++i) start.push_back(normal({i % 7 == 3 ? 0 : 1 + i * i % 601}, i, 1));
+  for (const bool traced : {false, true}) {
+    const auto weights_after = [&](Device device) {
+      std::vector<Variable> w;
+      std::vector<Gradient> g;
+      for (const Tensor& x : start) w.emplace_back(x.to(device)), g.emplace_back((x * 0.5f + 0.25f).to(device));
+      // The norm's factor is an operand of the update in a traced step.
+      const optimizers::Adam adam({.learning_rate = 0.01, .epsilon = epsilon, .global_clipnorm = 3.0});
+      adam.build(w);
+      const auto step = [&] { adam.apply_gradients(g, w); };
+      const auto call = function([&] {
+        step();
+        return constant(0.f);
+      });
+      for (int i = 0; i < 4; ++i) traced ? void(call()) : step();
+      std::vector<Tensor> r;
+      for (const Variable& v : w) r.push_back(Tensor(v).cpu());
+      return r;
+    };
+    const std::vector<Tensor> want = weights_after(Device{}), got = weights_after(gpu);
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      CAPTURE(traced, i);
+      check_near(got[i], want[i]);
+    }
+  }
 }

@@ -80,7 +80,7 @@ std::vector<std::string> make_seeds() {
       InlinedVector<const Tensor*, 8> pointers;
       std::size_t i = 0;
       for (const Tensor& x : call.in)  // what the host reads stays a constant
-        in.push_back(names_input(op->host_inputs, i++) ? x : t.argument(x.spec()));
+        in.push_back(lives_on_host(*op, i++, call.in.size()) ? x : t.argument(x.spec()));
       for (const Tensor& x : in) pointers.push(&x);
       const Tensors out = apply(*op, {pointers.begin(), pointers.size()}, call.attrs);
       seeds.push_back(serialize(*t.finish({out.begin(), out.size()})));

@@ -12,6 +12,7 @@
 #include "tandem/optim/optimizers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/graph_eval.hpp"
+#include "tests/support/sim.hpp"
 #include "tests/support/threads.hpp"
 #include "tests/support/wave.hpp"
 
@@ -270,6 +271,26 @@ TEST_CASE("combine_updates: a traced step writes in place, allocates nothing and
   CHECK(memory::info().misses == before);
   CHECK(weights[0].value_untracked().raw() == place);
   CHECK_THAT(f.get_concrete_function(x)->plan(), ContainsSubstring(" in '" + weights[0].name() + "'"));
+}
+
+TEST_CASE("combine_updates: on another device, where rate and step stay on the host") {
+  const sim::Installed installed;
+  const List start{wave({3, 4}), wave({4}, 1), wave({200}, 2)};
+  const auto weights_after = [&](Device device, bool is_combined) {
+    std::vector<Variable> weights;
+    List gradients;
+    for (const Tensor& x : start) weights.emplace_back(x.to(device)), gradients.push_back((x * 0.5f).to(device));
+    const optimizers::Adam adam;
+    const Ref<Graph> g = step_of(adam, weights, true), r = combine_updates(*g);
+    CHECK(count(*r, adam_updates_op) == 1);
+    for (int i = 0; i < 3; ++i) evaluate(is_combined ? *r : *g, gradients);
+    List values;
+    for (const Variable& v : weights) values.push_back(v.value_untracked().cpu());
+    return values;
+  };
+  const List want = weights_after(Device{}, false);
+  CHECK(same(weights_after(sim::device, false), want));
+  CHECK(same(weights_after(sim::device, true), want));
 }
 
 TEST_CASE("combine_updates: the joined graph can be saved") {

@@ -40,7 +40,7 @@ inline std::vector<tandem::Tensor> gradients_of(const samples::Call& c, const st
   std::vector<Tensor> x, targets, weights;
   GradientTape tape;
   for (std::size_t i = 0; i < in.size(); ++i)
-    if (is_floating(in[i].dtype()) && !in[i].is_symbolic() && !names_input(c.op->host_inputs, i)) {
+    if (is_floating(in[i].dtype()) && !in[i].is_symbolic() && !lives_on_host(*c.op, i, in.size())) {
       tape.watch(in[i]);
       x.push_back(in[i]);
     }

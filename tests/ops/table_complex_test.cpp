@@ -49,7 +49,7 @@ struct ComplexSources {
   explicit ComplexSources(const Call& c) : call(c) {
     for (std::size_t i = 0; i < c.in.size(); ++i)
       if (is_differentiable(c.in[i].dtype()) && !names_input(c.op->shape_inputs, i) &&
-          !names_input(c.op->host_inputs, i))
+          !lives_on_host(*c.op, i, c.in.size()))
         at.push_back(i), x.push_back(c.in[i]);
   }
   List with(const List& moved) const {

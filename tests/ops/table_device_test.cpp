@@ -24,7 +24,7 @@ List on_device(const Call& c) {
   List r;
   for (std::size_t i = 0; i < c.in.size(); ++i) {
     const Tensor& t = c.in[i];
-    if (names_input(c.op->host_inputs, i)) r.push_back(t);
+    if (lives_on_host(*c.op, i, c.in.size())) r.push_back(t);
     else if (t.is_symbolic()) r.push_back(Tensor::symbol({t.shape(), t.dtype(), sim::device}));
     else r.push_back(t.to(sim::device));
   }

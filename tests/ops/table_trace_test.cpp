@@ -14,7 +14,9 @@ namespace {
 
 using List = std::vector<Tensor>;
 
-bool is_argument(const Call& c, std::size_t i) { return !names_input(c.op->host_inputs, i) && !c.in[i].is_symbolic(); }
+bool is_argument(const Call& c, std::size_t i) {
+  return !lives_on_host(*c.op, i, c.in.size()) && !c.in[i].is_symbolic();
+}
 // All outputs, then the gradients of the sum of their squares.
 List forward_and_back(const Call& c, const List& arguments) {
   List in = c.in, x;

@@ -176,7 +176,7 @@ File file_of(const Call& call, Places places) {
   std::vector<int> in;
   for (std::size_t i = 0; i < call.in.size(); ++i) {
     const Tensor& x = call.in[i];
-    if (places.host_constants && names_input(call.op->host_inputs, i) && !x.is_symbolic()) {
+    if (places.host_constants && lives_on_host(*call.op, i, call.in.size()) && !x.is_symbolic()) {
       seen.push_back(x), in.push_back(g->add_constant(x));
       continue;
     }

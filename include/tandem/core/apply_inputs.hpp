@@ -13,7 +13,7 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
 // Under DevicePolicy::explicit_only: raises if an input would have to be copied to another device.
 [[gnu::cold, gnu::noinline]] inline void check_explicit(const OpDef& op, Inputs in, Device to) {
   for (std::size_t i = 0; i < in.size(); ++i) {
-    const Device wanted = names_input(op.host_inputs, i) ? Device{} : to, is = in[i]->device();
+    const Device wanted = lives_on_host(op, i, in.size()) ? Device{} : to, is = in[i]->device();
     if (is == wanted || (in[i]->rank() == 0 && is.kind == Device::cpu)) continue;
     errors::raise<errors::InvalidArgumentError>(
         op.name, input_name(op, i) + ", " + to_string(in[i]->spec()) + ", is on " + to_string(is) +
@@ -22,8 +22,9 @@ inline std::size_t placed_input(const OpDef& op, std::size_t inputs) {
   }
 }
 // The input where the op's kernel on a device wants it. Of a shape alone there is nothing to copy.
-inline Tensor placed(const OpDef& op, std::size_t i, const Tensor& t, Device to) {
-  if (names_input(op.host_inputs, i)) return t.cpu();
+inline Tensor placed(const OpDef& op, Inputs in, std::size_t i, Device to) {
+  const Tensor& t = *in[i];
+  if (lives_on_host(op, i, in.size())) return t.cpu();
   const bool is_shape = names_input(op.shape_inputs, i) && t.is_symbolic() && !context.stager;
   return is_shape ? Tensor::symbol({t.shape(), t.dtype(), to}) : t.to(to);
 }
@@ -33,14 +34,14 @@ inline Tensor placed(const OpDef& op, std::size_t i, const Tensor& t, Device to)
                                                          const OpOptions& options) {
   Device to = in[placed_input(op, in.size())]->device();
   for (std::size_t i = 0; i < in.size(); ++i)
-    if (in[i]->rank() > 0 && !names_input(op.host_inputs, i)) {
+    if (in[i]->rank() > 0 && !lives_on_host(op, i, in.size())) {
       to = in[i]->device();
       break;
     }
   if (config::device_policy() == config::DevicePolicy::explicit_only) check_explicit(op, in, to);
   Tensors moved;
   InlinedVector<const Tensor*, 4> pointers;
-  for (std::size_t i = 0; i < in.size(); ++i) moved.push(placed(op, i, *in[i], to));
+  for (std::size_t i = 0; i < in.size(); ++i) moved.push(placed(op, in, i, to));
   for (const Tensor& t : moved) pointers.push(&t);
   return apply(op, {pointers.begin(), pointers.size()}, attrs, options);
 }
@@ -64,7 +65,7 @@ inline Tensor placed(const OpDef& op, std::size_t i, const Tensor& t, Device to)
 [[gnu::cold, gnu::noinline]] inline bool on_one_device(const InferCall& c) {
   const Device device = c.spec(placed_input(c.op, c.in.size())).device;
   for (std::size_t i = 0; i < c.in.size(); ++i)
-    if (names_input(c.op.host_inputs, i) ? c.spec(i).device.kind != Device::cpu : c.spec(i).device != device)
+    if (lives_on_host(c.op, i, c.in.size()) ? c.spec(i).device.kind != Device::cpu : c.spec(i).device != device)
       return false;
   return true;
 }

@@ -25,7 +25,7 @@ namespace detail {
 /// Whether a call with so many inputs has host_inputs: `resolve` then reads these alone.
 inline bool has_host_inputs(const OpDef& op, std::size_t inputs) {
   for (std::size_t i = 0; i < inputs; ++i)
-    if (names_input(op.host_inputs, i)) return true;
+    if (lives_on_host(op, i, inputs)) return true;
   return false;
 }
 /// Raises unless the sizes that an op computed from data are those that its shape rule had given, where it had given

@@ -85,6 +85,7 @@ struct RareColumns {
   Specs (*resolve)(const KernelCall&) = nullptr;                  // infers data-dependent output dims
   Tensors (*host_kernel)(Inputs in, const Attrs&) = nullptr;      // in place of a kernel: control flow
   std::size_t (*offset)(const Spec& in, const Attrs&) = nullptr;  // alias ops: byte offset of the view
+  std::uint8_t host_tail = 0;  // so many of the last inputs live in host memory everywhere: of an op of any number
   std::uint16_t wide_inputs = 0, wide_outputs = 0;  // float32 where the others have half precision: saved statistics
   const char* display = nullptr;                    // where the derived name would be wrong
   const char* in_errors = nullptr;  // the name in error texts of an op that users do not call by its name
@@ -122,6 +123,11 @@ struct OpDef {
 
 /// Whether host_inputs or shape_inputs contains input i; bit 15 stands for all inputs from 15 on.
 constexpr bool names_input(std::uint16_t mask, std::size_t i) { return mask >> (i < 15 ? i : 15) & 1u; }
+
+/// Whether input i of so many lives in host memory on every device.
+constexpr bool lives_on_host(const OpDef& op, std::size_t i, std::size_t inputs) {
+  return names_input(op.host_inputs, i) || i + op.rare.host_tail >= inputs;
+}
 
 /// The name in traces and in errors about gradients: "MatMul" for "matmul", "ReduceSum" for "reduce_sum".
 TANDEM_API std::string display_name(const OpDef& op);

@@ -271,7 +271,7 @@ class Extras {
   Extras(const OpDef& op, Span<const Variable> variables, Inputs extra) {
     moved_.reserve(static_cast<unsigned>(extra.size()));
     for (std::size_t i = 0; i < extra.size(); ++i) {
-      const bool stays = names_input(op.host_inputs, variables.size() + i) || variables.empty() ||
+      const bool stays = lives_on_host(op, variables.size() + i, variables.size() + extra.size()) || variables.empty() ||
                          extra[i]->device() == variables[0].device();
       at_.push(stays ? extra[i] : &moved_.push(extra[i]->to(variables[0].device())));
     }

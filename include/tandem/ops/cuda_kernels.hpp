@@ -178,6 +178,8 @@ void log_softmax_grad(const KernelCall& c);
 template <class R>
 void optimizer_update(const KernelCall& c);
 template <class R>
+void optimizer_updates(const KernelCall& c);
+template <class R>
 void optimizer_sparse_update(const KernelCall& c);
 
 }  // namespace cuda

@@ -120,6 +120,8 @@ template <class R>
 constexpr OpDef updates_row(const char* name) {
   OpDef row = update_row<R>(name);
   row.infer = &infer_updates<R::states>;
+  row.cuda = TANDEM_CUDA(&cuda::optimizer_updates<R>);
+  row.rare.host_tail = 2;  // learning rate, step
   row.inputs = at_least(R::states + 3), row.outputs = -1;
   row.input_names = "inputs...";
   return row;
@@ -219,17 +221,21 @@ using Variables = Span<const Variable>;
 // Whether one multi-tensor update is faster than one update per Variable; it balances the work between threads. A
 // trace records the updates one by one, because the combine_updates pass sees more of the graph.
 TANDEM_INLINE bool worth_joining(Variables v) {
-  if (v.size() < 2 || context.stager || config::intra_op_parallelism_threads() == 1) return false;
+  if (v.size() < 2 || context.stager) return false;
+  if (v[0].device().kind == Device::gpu) return true;  // one launch
+  if (config::intra_op_parallelism_threads() == 1) return false;
   i64 elements = 0;
   for (const Variable& x : v) elements += x.shape().size();
   return elements >= 32 * 1024;
 }
-// The number of leading gradients that one op can process: dense, on the CPU, of one dtype, for distinct Variables.
+// The number of leading gradients that one op can process: dense, on one device, the CPU or a GPU, of one dtype, for
+// distinct Variables.
 TANDEM_INLINE std::size_t alike(Gradients g, Variables v) {
   constexpr std::size_t most = 64;  // the search for equal Variables and buffers is quadratic in it
-  const Device host{};
+  const Device where = v[0].device();
+  if (where.kind != Device::cpu && where.kind != Device::gpu) return 1;
   const auto fits = [&](std::size_t i) {
-    return g[i].is_set() && !g[i].is_sparse() && g[i].dense().device() == host && v[i].device() == host &&
+    return g[i].is_set() && !g[i].is_sparse() && g[i].dense().device() == where && v[i].device() == where &&
            v[i].dtype() == v[0].dtype() &&
            std::none_of(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(i),
                         [&](const Variable& x) { return x.is_same(v[i]); });

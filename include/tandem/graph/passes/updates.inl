@@ -61,8 +61,7 @@ TANDEM_LAZY class UpdateCombiner {
       const Spec& s = from_.spec(n.in[at(k)]);
       if (!(s.shape == weight.shape) || s.device != weight.device) return false;
     }
-    return weight.shape.is_fully_defined() && has_kernel(*n.op->rare.multi_tensor, weight.device) &&
-           (weight.device == Device{} || !n.op->host_inputs);  // of many inputs, it cannot name those on the host
+    return weight.shape.is_fully_defined() && has_kernel(*n.op->rare.multi_tensor, weight.device);
   }
   bool is_held(int value) const { return held_since_[analysis_.producer(value)] == run_; }
   bool continues_run(const Node& n) const {
