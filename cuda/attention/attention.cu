@@ -107,7 +107,8 @@ __global__ void __launch_bounds__(block_size)
     delta_kernel(const S* g, const S* y, T* delta, MatrixPlaces places, i64 steps, Slices s) {
   for_slices<T>(s, [&](const Slice<T>& slice, i64 row, bool live) {
     const i64 from = places.at(row / steps) + row % steps * places.ld - slice.base;
-    const T sum = slice.sum_of([&](i64 at) { return static_cast<T>(g[from + at]) * static_cast<T>(y[from + at]); });
+    const T sum =
+        slice.sum_of([&](Element e) { return static_cast<T>(g[from + e.at]) * static_cast<T>(y[from + e.at]); });
     if (live && slice.lane == 0) delta[row] = sum;
   });
 }

@@ -21,24 +21,24 @@ template <class T>
 __device__ bool in_range(T x) {
   return x >= std::numeric_limits<T>::min() * T(1 << 24) && x <= std::numeric_limits<T>::max();
 }
-template <bool Centered, class T>
-__device__ RowMoments<T> scaled_moments(const Slice<T>& s, const T* x, T scale, T epsilon, bool& ok) {
+template <bool Centered, class T, class S, class X>
+__device__ RowMoments<T> scaled_moments(const Slice<T, S>& s, const X& x, T scale, T epsilon, bool& ok) {
   const T n = static_cast<T>(s.n);
   T mean(0);
-  if constexpr (Centered) mean = s.sum_of([&](i64 i) { return x[i] * scale; }) / n;
-  const T squares = s.sum_of([&](i64 i) { return (x[i] * scale - mean) * (x[i] * scale - mean); });
+  if constexpr (Centered) mean = s.sum_of([&](Element e) { return x(e) * scale; }) / n;
+  const T squares = s.sum_of([&](Element e) { return (x(e) * scale - mean) * (x(e) * scale - mean); });
   const T spread = squares / n + epsilon * scale * scale;
   ok = in_range(spread);
   return {scale, mean, T(1) / rules::sqrt(spread)};
 }
-// All rows of a block are measured again where one of them needs it.
-template <bool Centered, class T>
-__device__ RowMoments<T> moments_of(const Slice<T>& s, const T* x, T epsilon) {
+// Of the values x(e). All rows of a block are measured again where one of them needs it.
+template <bool Centered, class T, class S, class X>
+__device__ RowMoments<T> moments_of(const Slice<T, S>& s, const X& x, T epsilon) {
   bool ok;
   const RowMoments<T> m = scaled_moments<Centered>(s, x, T(1), epsilon, ok);
   if (!__syncthreads_or(!ok)) return m;
   T largest(0);
-  for (i64 j = s.lane; j < s.n; j += s.lanes) largest = rules::max(largest, rules::abs(x[s.at(j)]));
+  s.each([&](Element e) { largest = rules::max(largest, rules::abs(x(e))); });
   largest = s.join(largest, [](T a, T b) { return rules::max(a, b); });
   return scaled_moments<Centered>(s, x, ok ? T(1) : ScaleFold<T>{}.finish(largest, 0), epsilon, ok);
 }
@@ -49,17 +49,18 @@ struct NormOperands {
   T* y;
   T epsilon;
 };
-template <bool Centered, class T>
+template <bool Centered, class T, class S>
 __global__ void __launch_bounds__(block_size) norm_kernel(NormOperands<T> o, Slices s) {
-  for_slices<T>(s, [&](const Slice<T>& row, i64, bool live) {
-    const RowMoments<T> m = moments_of<Centered>(row, o.x, o.epsilon);
+  for_slices<T, S>(s, [&](const Slice<T, S>& row, i64, bool live) {
+    const auto x = row.read(o.x);
+    const RowMoments<T> m = moments_of<Centered>(row, x, o.epsilon);
     if (!live) return;
-    row.each([&](i64 i) {
-      const i64 column = i - row.base;
-      T v = m.z(o.x[i]);
+    row.each([&](Element e) {
+      const i64 column = e.at - row.base;
+      T v = m.z(x(e));
       if (o.scale) v = v * o.scale[column];
       if (o.offset) v = v + o.offset[column];
-      o.y[i] = v;
+      o.y[e.at] = v;
     });
   });
 }
@@ -71,19 +72,20 @@ struct NormGradOperands {
   RowMoments<T>* moments;
   T epsilon;
 };
-template <bool Centered, class T>
+template <bool Centered, class T, class S>
 __global__ void __launch_bounds__(block_size) norm_grad_kernel(NormGradOperands<T> o, Slices s) {
-  for_slices<T>(s, [&](const Slice<T>& row, i64 number, bool live) {
-    const RowMoments<T> m = moments_of<Centered>(row, o.x, o.epsilon);
-    const auto scaled = [&](i64 i) { return o.scale ? o.g[i] * o.scale[i - row.base] : o.g[i]; };
-    const auto z = [&](i64 i) { return m.z(o.x[i]); };
+  for_slices<T, S>(s, [&](const Slice<T, S>& row, i64 number, bool live) {
+    const auto x = row.read(o.x);
+    const auto scaled = row.read([&](Element e) { return o.scale ? o.g[e.at] * o.scale[e.at - row.base] : o.g[e.at]; });
+    const RowMoments<T> m = moments_of<Centered>(row, x, o.epsilon);
+    const auto z = [&](Element e) { return m.z(x(e)); };
     const T n = static_cast<T>(row.n);
     T average(0);
     if constexpr (Centered) average = row.sum_of(scaled) / n;
-    const T slope = row.sum_of([&](i64 i) { return scaled(i) * z(i); }) / n;
+    const T slope = row.sum_of([&](Element e) { return scaled(e) * z(e); }) / n;
     if (!live) return;
     if (row.lane == 0) o.moments[number] = m;
-    row.each([&](i64 i) { o.dx[i] = m.factor * ((scaled(i) - average) - z(i) * slope) * m.scale; });
+    row.each([&](Element e) { o.dx[e.at] = m.factor * ((scaled(e) - average) - z(e) * slope) * m.scale; });
   });
 }
 // The sum of g z over the rows, for one column.
@@ -109,11 +111,10 @@ void norm(const KernelCall& c) {
   if (x.size() == 0) return;
   const Slices s = rows_of(x.shape(), a.axes);
   with_dtype<dtypes::floating>(c, x.spec->dtype, [&]<class T>() {
-    launch(c, &norm_kernel<Centered, T>, blocks_of(s),
-           NormOperands<T>{x.as<const T>(), a.scale ? c.in[1].as<const T>() : nullptr,
-                           a.offset ? c.in[c.in.size() - 1].as<const T>() : nullptr, c.out[0].as<T>(),
-                           static_cast<T>(a.epsilon)},
-           s);
+    const NormOperands<T> o{x.as<const T>(), a.scale ? c.in[1].as<const T>() : nullptr,
+                            a.offset ? c.in[c.in.size() - 1].as<const T>() : nullptr, c.out[0].as<T>(),
+                            static_cast<T>(a.epsilon)};
+    with_share(s, [&]<class S>() { launch(c, &norm_kernel<Centered, T, S>, blocks_of(s), o, s); });
   });
 }
 template <bool Centered>
@@ -130,10 +131,13 @@ void norm_grad(const KernelCall& c) {
   over_rows.add(s.n, 1, false);
   with_dtype<dtypes::floating>(c, x.spec->dtype, [&]<class T>() {
     const Scratch moments(c, static_cast<std::size_t>(s.count) * sizeof(RowMoments<T>));
-    launch(c, &norm_grad_kernel<Centered, T>, blocks_of(s),
-           NormGradOperands<T>{g.as<const T>(), x.as<const T>(), a.scale ? c.in[2].as<const T>() : nullptr,
-                               c.out[0].as<T>(), moments.as<RowMoments<T>>(), static_cast<T>(a.epsilon)},
-           s);
+    const NormGradOperands<T> o{g.as<const T>(),
+                                x.as<const T>(),
+                                a.scale ? c.in[2].as<const T>() : nullptr,
+                                c.out[0].as<T>(),
+                                moments.as<RowMoments<T>>(),
+                                static_cast<T>(a.epsilon)};
+    with_share(s, [&]<class S>() { launch(c, &norm_grad_kernel<Centered, T, S>, blocks_of(s), o, s); });
     if (a.scale)
       fold(c, ScaleGradFold<T>{{}, x.as<const T>(), moments.as<RowMoments<T>>(), s.n}, g.as<const T>(), over_rows,
            c.out[1].as<T>());

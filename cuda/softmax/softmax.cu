@@ -14,55 +14,67 @@ struct Operands {
 };
 // Each rule processes one slice; `one` is the position of the slice's value in small operands.
 struct Softmax {
-  template <class T>
-  static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64, bool live) {
-    const T m = s.max_of(o.a), sum = s.sum_of([&](i64 i) { return rules::exp(o.a[i] - m); });
-    if (live) s.each([&](i64 i) { o.y[i] = rules::exp(o.a[i] - m) / sum; });
+  template <class T, class S>
+  static __device__ void run(const Slice<T, S>& s, const Operands<T>& o, i64, bool live) {
+    const auto x = s.read(o.a);
+    const T m = s.max_of(x);
+    const auto power = s.keep([&](Element e) { return rules::exp(x(e) - m); });
+    const T factor = T(1) / s.sum_of(power);  // the sum is at least 1, or NaN
+    if (live) s.each([&](Element e) { o.y[e.at] = power(e) * factor; });
   }
 };
 struct LogSoftmax {
-  template <class T>
-  static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64, bool live) {
-    const T m = s.max_of(o.a), level = rules::log(s.sum_of([&](i64 i) { return rules::exp(o.a[i] - m); }));
-    if (live) s.each([&](i64 i) { o.y[i] = (o.a[i] - m) - level; });
+  template <class T, class S>
+  static __device__ void run(const Slice<T, S>& s, const Operands<T>& o, i64, bool live) {
+    const auto x = s.read(o.a);
+    const T m = s.max_of(x), level = rules::log(s.sum_of([&](Element e) { return rules::exp(x(e) - m); }));
+    if (live) s.each([&](Element e) { o.y[e.at] = (x(e) - m) - level; });
   }
 };
 struct SoftmaxGrad {  // g, y
-  template <class T>
-  static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64, bool live) {
-    const T dot = s.sum_of([&](i64 i) { return o.a[i] * o.b[i]; });
-    if (live) s.each([&](i64 i) { o.y[i] = o.b[i] * (o.a[i] - dot); });
+  template <class T, class S>
+  static __device__ void run(const Slice<T, S>& s, const Operands<T>& o, i64, bool live) {
+    const auto g = s.read(o.a), y = s.read(o.b);
+    const T dot = s.sum_of([&](Element e) { return g(e) * y(e); });
+    if (live) s.each([&](Element e) { o.y[e.at] = y(e) * (g(e) - dot); });
   }
 };
 struct LogSoftmaxGrad {  // g, y
-  template <class T>
-  static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64, bool live) {
-    const T sum = s.sum_of([&](i64 i) { return o.a[i]; });
-    if (live) s.each([&](i64 i) { o.y[i] = o.a[i] - rules::exp(o.b[i]) * sum; });
+  template <class T, class S>
+  static __device__ void run(const Slice<T, S>& s, const Operands<T>& o, i64, bool live) {
+    const auto g = s.read(o.a);
+    const T sum = s.sum_of(g);
+    if (live) s.each([&](Element e) { o.y[e.at] = g(e) - rules::exp(o.b[e.at]) * sum; });
   }
 };
 struct CrossEntropy {  // labels, logits; a label of 0 contributes 0 whatever its logit is
-  template <class T>
-  static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64 one, bool live) {
-    const T m = s.max_of(o.b), level = rules::log(s.sum_of([&](i64 i) { return rules::exp(o.b[i] - m); }));
-    const T loss = s.sum_of([&](i64 i) { return o.a[i] == T(0) ? T(0) : o.a[i] * (level - (o.b[i] - m)); });
+  template <class T, class S>
+  static __device__ void run(const Slice<T, S>& s, const Operands<T>& o, i64 one, bool live) {
+    const auto x = s.read(o.b);
+    const T m = s.max_of(x), level = rules::log(s.sum_of([&](Element e) { return rules::exp(x(e) - m); }));
+    const T loss = s.sum_of([&](Element e) {
+      const T label = o.a[e.at];
+      return label == T(0) ? T(0) : label * (level - (x(e) - m));
+    });
     if (live && s.lane == 0) o.y[one] = loss;
   }
 };
 struct CrossEntropyGrad {  // g (one per slice), labels, logits
-  template <class T>
-  static __device__ void run(const Slice<T>& s, const Operands<T>& o, i64 one, bool live) {
-    const T m = s.max_of(o.c), sum = s.sum_of([&](i64 i) { return rules::exp(o.c[i] - m); });
-    const T labels = s.sum_of([&](i64 i) { return o.b[i]; });
+  template <class T, class S>
+  static __device__ void run(const Slice<T, S>& s, const Operands<T>& o, i64 one, bool live) {
+    const auto x = s.read(o.c), label = s.read(o.b);
+    const T m = s.max_of(x);
+    const auto power = s.keep([&](Element e) { return rules::exp(x(e) - m); });
+    const T sum = s.sum_of(power), labels = s.sum_of(label);
     if (!live) return;
     const T g = o.a[one], factor = labels / sum;
-    s.each([&](i64 i) { o.y[i] = (rules::exp(o.c[i] - m) * factor - o.b[i]) * g; });
+    s.each([&](Element e) { o.y[e.at] = (power(e) * factor - label(e)) * g; });
   }
 };
 
-template <class Rule, class T>
+template <class Rule, class T, class S>
 __global__ void __launch_bounds__(block_size) slice_kernel(Operands<T> o, Slices s) {
-  for_slices<T>(s, [&](const Slice<T>& slice, i64 one, bool live) { Rule::run(slice, o, one, live); });
+  for_slices<T, S>(s, [&](const Slice<T, S>& slice, i64 one, bool live) { Rule::run(slice, o, one, live); });
 }
 
 // `full` is the input that has the full shape.
@@ -73,33 +85,38 @@ void run(const KernelCall& c, std::size_t full) {
   if (s.count == 0) return;
   with_dtype<dtypes::floating>(c, c.in[full].spec->dtype, [&]<class T>() {
     const auto in = [&](std::size_t i) { return i < c.in.size() ? c.in[i].template as<const T>() : nullptr; };
-    launch(c, &slice_kernel<Rule, T>, blocks_of(s), Operands<T>{in(0), in(1), in(2), c.out[0].template as<T>()}, s);
+    with_share(s, [&]<class S>() {
+      launch(c, &slice_kernel<Rule, T, S>, blocks_of(s), Operands<T>{in(0), in(1), in(2), c.out[0].template as<T>()},
+             s);
+    });
   });
 }
 
 // A label out of range is reported; its slice is then treated as class 0.
-template <class T, class I>
+template <class T, class I, class S>
 __global__ void __launch_bounds__(block_size)
     sparse_kernel(const I* labels, const T* logits, T* loss, Slices s, Reporter report) {
-  for_slices<T>(s, [&](const Slice<T>& slice, i64 one, bool live) {
-    const T m = slice.max_of(logits),
-            level = rules::log(slice.sum_of([&](i64 i) { return rules::exp(logits[i] - m); }));
+  for_slices<T, S>(s, [&](const Slice<T, S>& slice, i64 one, bool live) {
+    const auto x = slice.read(logits);
+    const T m = slice.max_of(x), level = rules::log(slice.sum_of([&](Element e) { return rules::exp(x(e) - m); }));
     if (!live || slice.lane) return;
     const i64 label = static_cast<i64>(labels[one]);
     loss[one] = report.in_range(label, one, s.n) ? level + (m - logits[slice.at(label)]) : T(0);
   });
 }
-template <class T, class I>
+template <class T, class I, class S>
 __global__ void __launch_bounds__(block_size)
     sparse_grad_kernel(const T* g, const I* labels, const T* logits, T* dx, Slices s, Reporter report) {
-  for_slices<T>(s, [&](const Slice<T>& slice, i64 one, bool live) {
-    const T m = slice.max_of(logits), sum = slice.sum_of([&](i64 i) { return rules::exp(logits[i] - m); });
+  for_slices<T, S>(s, [&](const Slice<T, S>& slice, i64 one, bool live) {
+    const auto x = slice.read(logits);
+    const T m = slice.max_of(x);
+    const auto power = slice.keep([&](Element e) { return rules::exp(x(e) - m); });
+    const T sum = slice.sum_of(power);
     if (!live) return;
     const i64 label = static_cast<i64>(labels[one]);
     const bool known = report.in_range(label, one, s.n);
     const T up = known ? g[one] : T(0), factor = up / sum;
-    slice.each(
-        [&](i64 i) { dx[i] = known ? rules::exp(logits[i] - m) * factor - (i == slice.at(label) ? up : T(0)) : T(0); });
+    slice.each([&](Element e) { dx[e.at] = known ? power(e) * factor - (e.at == slice.at(label) ? up : T(0)) : T(0); });
   });
 }
 template <class T, class I>
@@ -132,8 +149,10 @@ void sparse_softmax_cross_entropy(const KernelCall& c) {
   const Slices s = slices_of(x, x.rank() - 1);
   if (s.count == 0) return;
   with_types(c, c.in[0], c.in[1], [&]<class T, class I>() {
-    launch(c, &sparse_kernel<T, I>, blocks_of(s), c.in[0].as<const I>(), c.in[1].as<const T>(), c.out[0].as<T>(), s,
-           Reporter(c));
+    with_share(s, [&]<class S>() {
+      launch(c, &sparse_kernel<T, I, S>, blocks_of(s), c.in[0].as<const I>(), c.in[1].as<const T>(), c.out[0].as<T>(),
+             s, Reporter(c));
+    });
   });
 }
 void sparse_softmax_cross_entropy_grad(const KernelCall& c) {
@@ -141,8 +160,10 @@ void sparse_softmax_cross_entropy_grad(const KernelCall& c) {
   const Slices s = slices_of(x, x.rank() - 1);
   if (s.count == 0) return;
   with_types(c, c.in[1], c.in[2], [&]<class T, class I>() {
-    launch(c, &sparse_grad_kernel<T, I>, blocks_of(s), c.in[0].as<const T>(), c.in[1].as<const I>(),
-           c.in[2].as<const T>(), c.out[0].as<T>(), s, Reporter(c));
+    with_share(s, [&]<class S>() {
+      launch(c, &sparse_grad_kernel<T, I, S>, blocks_of(s), c.in[0].as<const T>(), c.in[1].as<const I>(),
+             c.in[2].as<const T>(), c.out[0].as<T>(), s, Reporter(c));
+    });
   });
 }
 void one_hot_like(const KernelCall& c) {

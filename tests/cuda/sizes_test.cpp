@@ -112,6 +112,67 @@ TEST_CASE("CUDA sizes: softmax and cross entropies") {
   compare([](const Tensor& t) { return nn::softmax(t, {.axis = 1}); }, reals({4, 50, 9}));
 }
 
+TEST_CASE("CUDA sizes: rows that threads hold in registers, and the next longer ones") {
+  TANDEM_NEEDS_GPU;
+  for (const DType d : {float32, float64})
+    for (const i64 n : {64, 65, 256, 257, 1000, 1024, 1025, 4095, 4096, 4097}) {
+      const i64 rows = 9;  // eight to a block, up to 1024 elements
+      CAPTURE(name(d), n);
+      const Tensor x = reals({rows, n}, d, -20, 20), g = reals({rows, n}, d),
+                   labels = cast(reals({rows}, float64, 0, static_cast<double>(n)), int64);
+      const auto grads = [](const auto& f) {
+        return [f](const Tensor& t, const Tensor& weights) {
+          GradientTape tape;
+          tape.watch(t);
+          const Tensor loss = reduce_sum(f(t, weights));
+          return tape.gradient(loss, t);
+        };
+      };
+      const auto softmax = [](const Tensor& t, const Tensor& w) { return nn::softmax(t) * w; };
+      const auto log_softmax = [](const Tensor& t, const Tensor& w) { return nn::log_softmax(t) * w; };
+      const auto dense = [](const Tensor& t, const Tensor& w) {
+        return nn::softmax_cross_entropy_with_logits(nn::softmax(w), t);
+      };
+      const auto sparse = [](const Tensor& t, const Tensor& l) {
+        return nn::sparse_softmax_cross_entropy_with_logits(l, t);
+      };
+      const auto norm = [](const Tensor& t, const Tensor& w) { return nn::layer_norm(t, {.scale = w[0]}) * w; };
+      const auto rms = [](const Tensor& t, const Tensor& w) { return nn::rms_norm(t, {.scale = w[0]}) * w; };
+      compare(softmax, x, g);
+      compare(log_softmax, x, g);
+      compare(dense, x, g);
+      compare(sparse, x, labels);
+      compare(norm, x, g);
+      compare(grads(softmax), x, g);
+      compare(grads(log_softmax), x, g);
+      compare(grads(dense), x, g);
+      compare(grads(sparse), x, labels);
+      compare(grads(norm), x, g);
+      compare(grads(rms), x, g);
+    }
+  for (const i64 n : {70, 300, 1500}) {
+    CAPTURE(n);
+    const float inf = INFINITY;
+    const Tensor x = reals({8, n}, float32, -5, 5), row = cast(range(n), float32);
+    const auto same = [](const Tensor& got, const Tensor& want) {
+      CHECK(table_calls::same_bits(is_nan(got).cpu(), is_nan(want)));
+      check_near(where(is_nan(got), 0, got), where(is_nan(want), 0, want));
+    };
+    for (const float odd : {NAN, inf, -inf})
+      for (const Tensor& t : {where(equal(row, static_cast<float>(n - 1)), odd, x), full_like(x, odd)}) {
+        same(nn::softmax(t.gpu()), nn::softmax(t));
+        same(nn::log_softmax(t.gpu()), nn::log_softmax(t));
+      }
+    const Tensor view = reals({9, n})(Slice(1, none)), flat = reals({3 * n + 1}).gpu();  // within 16 bytes
+    compare([](const Tensor& t) { return nn::softmax(t(Slice(1, none))); }, reals({9, n}));
+    const Tensor rows = reshape(flat(Slice(1, none)), {3, n});
+    check_near(nn::softmax(rows), nn::softmax(rows.cpu()));
+    CHECK(table_calls::same_bits(nn::softmax(rows), nn::softmax(rows.cpu().gpu())));
+    check_near(nn::layer_norm(1e25f * view.gpu()), nn::layer_norm(1e25f * view));  // scaled by a power of two
+    compare([](const Tensor& t) { return nn::softmax(t); }, zeros({0, n}));
+  }
+}
+
 TEST_CASE("CUDA sizes: products, transposed, batched and broadcast") {
   TANDEM_NEEDS_GPU;
   for (const DType d : {float32, float64, int32, int64})
