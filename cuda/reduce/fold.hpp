@@ -44,9 +44,10 @@ namespace detail {
 // parts its fold is divided.
 struct FoldPlan {
   IndexMap<1, 2 * max_rank> kept, folded;
-  std::uint32_t outputs, length, lanes, parts;
-  bool inner_folded;
-  i64 first_output = 0, first_place = 0;  // the numbers of the piece's first output and folded element
+  std::uint32_t outputs, length, lanes, parts, each;  // each: the folded elements of a part
+  bool inner_folded, dense;                           // dense: those of an output are adjacent in memory
+  i64 first_output = 0, first_place = 0;              // the numbers of the piece's first output and folded element
+  i64 first_part = 0, all_parts = 0;                  // all_parts: of all pieces, if this is the last; 0 if not
 };
 
 template <class F>
@@ -74,6 +75,50 @@ __device__ typename F::Acc fold_lane(const F& f, const typename F::In* x, const 
   for (; i < end; i += p.lanes) acc = f.join(acc, f.take(read(i), p.first_place + i, p.first_output + output));
   return acc;
 }
+
+// What one load moves.
+template <class In>
+struct alignas(16) Pack {
+  static constexpr std::uint32_t size = 16 / sizeof(In);
+  In x[size];
+};
+// The same of adjacent elements, by packs: lane k has the packs k, k + lanes, ... from `begin` on. So it is where x is
+// not aligned, too: its address changes no sum.
+template <class F>
+__device__ typename F::Acc fold_dense(const F& f, const typename F::In* x, const FoldPlan& p, std::uint32_t output,
+                                      std::uint32_t begin, std::uint32_t end, std::uint32_t lane) {
+  using In = typename F::In;
+  constexpr std::uint32_t size = Pack<In>::size, ahead = sizeof(In) < 4 ? 2 : 4;
+  typename F::Acc acc = f.start();
+  const auto take = [&](const In& v, std::uint32_t i) {
+    acc = f.join(acc, f.take(v, p.first_place + i, p.first_output + output));
+  };
+  i64 base;
+  p.kept.offsets(output, &base);
+  const In* const row = x + base;
+  const std::uint32_t hop = p.lanes * size;
+  std::uint32_t i = begin + lane * size;
+  if (reinterpret_cast<std::uintptr_t>(row + begin) % sizeof(Pack<In>) == 0)
+    for (; i + (ahead - 1) * hop + size <= end; i += ahead * hop) {
+      Pack<In> next[ahead];
+#pragma unroll
+      for (std::uint32_t k = 0; k < ahead; ++k) next[k] = *reinterpret_cast<const Pack<In>*>(row + i + k * hop);
+#pragma unroll
+      for (std::uint32_t k = 0; k < ahead; ++k)
+#pragma unroll
+        for (std::uint32_t e = 0; e < size; ++e) take(next[k].x[e], i + k * hop + e);
+    }
+  for (; i < end; i += hop) {
+    In next[size]{};
+#pragma unroll
+    for (std::uint32_t e = 0; e < size; ++e)
+      if (i + e < end) next[e] = row[i + e];
+#pragma unroll
+    for (std::uint32_t e = 0; e < size; ++e)
+      if (i + e < end) take(next[e], i + e);
+  }
+  return acc;
+}
 // Joins the lanes of one output; its first thread has the result.
 template <class F>
 __device__ typename F::Acc join_lanes(const F& f, typename F::Acc* room, typename F::Acc own, std::uint32_t at,
@@ -88,8 +133,27 @@ __device__ typename F::Acc join_lanes(const F& f, typename F::Acc* room, typenam
   __syncthreads();
   return r;
 }
+// Blocks into which the fold of few outputs is divided: about twice what 132 multiprocessors run at once. Blocks of
+// less work would spend most of their time on joining what they have read.
+constexpr i64 most_blocks = 1024;
+// How many blocks have written their part of each group of outputs. Zero between kernels, of which a device runs one
+// after the other.
+static __device__ std::uint32_t arrived[most_blocks / 2];
+
+// Whether the block is the last of the group to have written its part, and so may read all. Who writes fences before.
+__device__ inline bool is_last(std::uint32_t group, std::uint32_t parts) {
+  __syncthreads();
+  bool last = parts == 1;
+  if (!last && threadIdx.x == 0) {
+    last = atomicAdd(&arrived[group], 1u) == parts - 1;
+    if (last) arrived[group] = 0;
+  }
+  if (!__syncthreads_or(last)) return false;
+  __threadfence();
+  return true;
+}
 // The lanes of one output are adjacent if the innermost axis is folded; the outputs are adjacent if it is kept.
-// Memory is read in order either way.
+// Memory is read in order either way. The block that is the last of its outputs joins their parts, in their order.
 template <class F>
 __global__ void __launch_bounds__(block_size)
     fold_kernel(F f, const typename F::In* x, typename F::Out* y, typename F::Acc* partial, FoldPlan p) {
@@ -98,36 +162,31 @@ __global__ void __launch_bounds__(block_size)
   const std::uint32_t wide = block_size / p.lanes;
   const std::uint32_t lane = p.inner_folded ? threadIdx.x % p.lanes : threadIdx.x / wide;
   const std::uint32_t column = p.inner_folded ? threadIdx.x / p.lanes : threadIdx.x % wide;
-  const std::uint32_t groups = (p.outputs + wide - 1) / wide, each = (p.length + p.parts - 1) / p.parts;
-  const std::uint32_t own = lane * wide + column;
+  const std::uint32_t groups = (p.outputs + wide - 1) / wide, own = lane * wide + column;
   for (u64 block = blockIdx.x; block < static_cast<u64>(groups) * p.parts; block += gridDim.x) {
-    const std::uint32_t part = static_cast<std::uint32_t>(block / groups);
-    const u64 output = block % groups * wide + column;
-    const u64 begin = static_cast<u64>(part) * each, stop = begin + each;
-    const auto end = static_cast<std::uint32_t>(stop < p.length ? stop : p.length);
-    const typename F::Acc mine = output < p.outputs ? fold_lane(f, x, p, static_cast<std::uint32_t>(output),
-                                                                static_cast<std::uint32_t>(begin) + lane, end)
-                                                    : f.start();
-    const typename F::Acc all = join_lanes(f, room, mine, own, lane, p.lanes, wide);
-    if (lane != 0 || output >= p.outputs) continue;
-    if (!partial) y[output] = f.finish(all, p.first_output + static_cast<i64>(output));
-    else partial[static_cast<u64>(part) * p.outputs + output] = all;
-  }
-}
-// The parts of an output are joined by `lanes` threads; adjacent threads have adjacent outputs.
-template <class F>
-__global__ void __launch_bounds__(block_size)
-    join_parts_kernel(F f, const typename F::Acc* partial, i64 parts, std::uint32_t outputs, std::uint32_t lanes,
-                      i64 first_output, typename F::Out* y) {
-  __shared__ typename F::Acc room[block_size];
-  const std::uint32_t wide = block_size / lanes, lane = threadIdx.x / wide, column = threadIdx.x % wide;
-  for (u64 first = static_cast<u64>(blockIdx.x) * wide; first < outputs; first += static_cast<u64>(gridDim.x) * wide) {
-    const u64 o = first + column;
+    const auto part = static_cast<std::uint32_t>(block / groups), group = static_cast<std::uint32_t>(block % groups);
+    const u64 output = static_cast<u64>(group) * wide + column;
+    const bool live = output < p.outputs;
+    const auto number = static_cast<std::uint32_t>(output);
+    const std::uint32_t begin = part * p.each, end = p.length - begin < p.each ? p.length : begin + p.each;
     typename F::Acc acc = f.start();
-    if (o < outputs)
-      for (i64 k = lane; k < parts; k += lanes) acc = f.join(acc, partial[static_cast<u64>(k) * outputs + o]);
-    const typename F::Acc all = join_lanes(f, room, acc, lane * wide + column, lane, lanes, wide);
-    if (lane == 0 && o < outputs) y[o] = f.finish(all, first_output + static_cast<i64>(o));
+    if (live)
+      acc = p.dense ? fold_dense(f, x, p, number, begin, end, lane) : fold_lane(f, x, p, number, begin + lane, end);
+    acc = join_lanes(f, room, acc, own, lane, p.lanes, wide);
+    if (partial) {
+      if (live && lane == 0) {
+        partial[static_cast<u64>(p.first_part + part) * p.outputs + output] = acc;
+        __threadfence();
+      }
+      if (!p.all_parts || !is_last(group, p.parts)) continue;
+      acc = f.start();
+      if (live)
+#pragma unroll 8
+        for (i64 k = lane; k < p.all_parts; k += p.lanes)
+          acc = f.join(acc, partial[static_cast<u64>(k) * p.outputs + output]);
+      acc = join_lanes(f, room, acc, own, lane, p.lanes, wide);
+    }
+    if (live && lane == 0) y[output] = f.finish(acc, p.first_output + static_cast<i64>(output));
   }
 }
 
@@ -145,15 +204,18 @@ inline FoldPlan plan_fold(const FoldShape& s) {
   if (!s.inner_folded)
     while (lanes > 8 && static_cast<i64>(block_size / lanes) < outputs && block_size / lanes < 32) lanes /= 2;
   const i64 groups = (outputs + block_size / lanes - 1) / (block_size / lanes);
-  const i64 want = 1024 / groups, most = length / (static_cast<i64>(lanes) * 16);
-  const i64 parts = std::max<i64>(std::min(want, most), 1);
+  const i64 want = most_blocks / groups, most = length / (static_cast<i64>(lanes) * 16);
+  // A part begins at a pack, of which the smallest elements have 16.
+  const i64 parts = std::max<i64>(std::min(want, most), 1), each = ((length + parts - 1) / parts + 15) / 16 * 16;
   return {s.kept.map(),
           s.folded.map(),
           static_cast<std::uint32_t>(outputs),
           static_cast<std::uint32_t>(length),
           lanes,
-          static_cast<std::uint32_t>(parts),
-          s.inner_folded};
+          static_cast<std::uint32_t>(std::max<i64>((length + each - 1) / std::max<i64>(each, 1), 1)),
+          static_cast<std::uint32_t>(each),
+          s.inner_folded,
+          s.folded.axes == 1 && s.folded.stride[0][0] == 1};
 }
 // Calls f(plan, where the piece begins in x) for pieces of the folded elements.
 template <class F>
@@ -176,20 +238,16 @@ void fold_outputs(const KernelCall& c, const F& f, const typename F::In* x, cons
                   typename F::Out* y) {
   using Acc = typename F::Acc;
   const auto outputs = static_cast<std::uint32_t>(shape.kept.count());
-  i64 parts = 0;
-  each_fold_piece(shape, first, [&](const FoldPlan& p, i64) { parts += p.parts; });
-  const Scratch room(c, parts > 1 ? sizeof(Acc) * static_cast<std::size_t>(parts) * outputs : 0);
-  Acc* partial = room.template as<Acc>();
-  each_fold_piece(shape, first, [&](const FoldPlan& p, i64 at) {
+  i64 all = 0, before = 0;
+  each_fold_piece(shape, first, [&](const FoldPlan& p, i64) { all += p.parts; });
+  const Scratch room(c, all > 1 ? sizeof(Acc) * static_cast<std::size_t>(all) * outputs : 0);
+  each_fold_piece(shape, first, [&](FoldPlan p, i64 at) {
     const i64 wide = block_size / p.lanes, groups = (p.outputs + wide - 1) / wide;
-    launch(c, &fold_kernel<F>, blocks_for(groups * p.parts, 1), f, x + at, y, partial, p);
-    if (partial) partial += static_cast<i64>(p.parts) * outputs;
+    p.first_part = before, before += p.parts;
+    p.all_parts = before == all ? all : 0;
+    launch(c, &fold_kernel<F>, blocks_for(groups * p.parts, 1), f, x + at, y,
+           all > 1 ? room.template as<Acc>() : nullptr, p);
   });
-  if (parts == 1) return;
-  std::uint32_t lanes = 1;
-  while (lanes < block_size && lanes * 4 < parts) lanes *= 2;
-  launch(c, &join_parts_kernel<F>, blocks_for(outputs, block_size / lanes), f, room.template as<const Acc>(), parts,
-         outputs, lanes, first, y);
 }
 
 }  // namespace detail

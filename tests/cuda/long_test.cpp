@@ -26,6 +26,33 @@ TEST_CASE("CUDA long: sums in many parts, over each axis") {
   check_near(reduce_sum(whole.gpu()), reduce_sum(whole));
 }
 
+TEST_CASE("CUDA long: folds of adjacent elements, at any address") {
+  TANDEM_NEEDS_GPU;
+  for (const DType d : {float32, float64, int8, int16, int64, uint8, complex64, complex128})
+    for (const i64 n : {1, 3, 5, 16, 17, 65, 1023, 4099, 9000}) {
+      CAPTURE(name(d), n);
+      const Tensor flat = cast(cast(4 * reals({3 * n + 1}), int32), d), y = flat.gpu();  // whole: sums are exact
+      const auto rows = [n](const Tensor& t) { return reshape(t(Slice(1, none)), {3, n}); };
+      check_near(reduce_sum(y(Slice(1, none))), reduce_sum(flat(Slice(1, none))));
+      check_near(reduce_sum(y), reduce_sum(flat));
+      check_near(reduce_sum(rows(y), 1), reduce_sum(rows(flat), 1));
+      if (!is_complex(d)) check_near(argmax(rows(y), 1), argmax(rows(flat), 1));
+    }
+  for (const i64 n : {4, 1030, 9001}) {
+    const Tensor x = reals({n + 1}).gpu(), view = x(Slice(1, none)), copy = view.cpu().gpu();
+    CHECK(table_calls::same_bits(reduce_sum(view), reduce_sum(copy)));
+    CHECK(table_calls::same_bits(reduce_logsumexp(view), reduce_logsumexp(copy)));
+    for (const float odd : {NAN, INFINITY}) {
+      const Tensor t = where(equal(range(n + 1), n), odd, reals({n + 1}));  // in the last element
+      CHECK(table_calls::same_bits(reduce_max(t.gpu()), reduce_max(t)));
+      CHECK(table_calls::same_bits(is_nan(reduce_sum(t.gpu())), is_nan(reduce_sum(t))));
+      check_near(argmax(t.gpu(), 0), argmax(t, 0));
+    }
+  }
+  check_near(reduce_sum(zeros({0}).gpu()), zeros({}));
+  check_near(reduce_sum(zeros({3, 0}).gpu(), 1), zeros({3}));
+}
+
 TEST_CASE("CUDA long: scans of long, of many and of interleaved rows, in both directions") {
   TANDEM_NEEDS_GPU;
   struct Case {

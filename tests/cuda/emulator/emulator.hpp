@@ -43,6 +43,7 @@ void run(cudaStream_t stream, unsigned blocks, unsigned threads, const F& f) {
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 inline void __syncthreads() { emulator::barrier(); }
+inline void __threadfence() {}
 inline void __threadfence_system() {}
 inline int __syncthreads_or(int condition) {
   static int any;
