@@ -25,6 +25,45 @@ __global__ void __launch_bounds__(block_size) copy_kernel(T* to, const T* from, 
     to[at[0]] = from[at[1]];
   }
 }
+
+// The side of a square tile, whose rows and columns a block moves in whole sectors of memory.
+template <class T>
+inline constexpr unsigned tile_side = sizeof(T) <= 4 ? 64 : 32;
+// Where the rows of a tile are adjacent in `from`, and its columns in `to`. A tile's offsets are those in `to` and
+// `from`, and the numbers of its first row and column.
+using TileMap = IndexMap<4, most_axes>;
+struct Matrix {
+  i64 rows, columns, from_step, to_step;  // from one row to the next in `from`, from one column to the next in `to`
+};
+// Through shared memory, with a column more than needed: a column of the tile then lies in different banks. Four blocks
+// to a multiprocessor, so that some load while others store.
+template <class T>
+__global__ void __launch_bounds__(block_size, 4)
+    transpose_kernel(T* to, const T* from, TileMap map, Matrix m, std::uint32_t tiles) {
+  constexpr unsigned side = tile_side<T>, high = block_size / side;
+  __shared__ T tile[side][side + 1];
+  const unsigned x = threadIdx.x % side, y = threadIdx.x / side;
+  for (std::uint32_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+    i64 at[4];
+    map.offsets(t, at);
+    const i64 left[] = {m.rows - at[2], m.columns - at[3]};
+    const unsigned rows = left[0] < side ? static_cast<unsigned>(left[0]) : side,
+                   columns = left[1] < side ? static_cast<unsigned>(left[1]) : side;
+    const T* source = from + at[1] + y * m.from_step + x;
+    T* target = to + at[0] + y * m.to_step + x;
+    T own[side / high]{};  // all loads are under way before the first is waited for
+#pragma unroll
+    for (unsigned k = 0; k < side / high; ++k, source += high * m.from_step)
+      if (y + k * high < rows && x < columns) own[k] = *source;
+#pragma unroll
+    for (unsigned k = 0; k < side / high; ++k) tile[y + k * high][x] = own[k];
+    __syncthreads();
+#pragma unroll
+    for (unsigned k = 0; k < side / high; ++k, target += high * m.to_step)
+      if (y + k * high < columns && x < rows) *target = tile[x][y + k * high];
+    __syncthreads();
+  }
+}
 template <class T>
 __global__ void __launch_bounds__(block_size) fill_kernel(T* to, T value, i64 n) {
   const i64 step = static_cast<i64>(gridDim.x) * blockDim.x;
@@ -49,8 +88,36 @@ void sort_axes(cpu::StridedCopy& n) {
     }
 }
 
+// Copies by tiles if elements that are adjacent in `from` are not adjacent in `to`, and there are enough of both.
+template <class T>
+bool transpose_as(const KernelCall& c, const AxisList<2, most_axes>& list, T* to, const T* from) {
+  constexpr i64 side = tile_side<T>, least = 16;
+  int row = -1, column = -1;
+  for (int d = 0; d < list.axes; ++d)
+    if (list.size[d] >= least) {
+      if (list.stride[0][d] == 1) row = d;
+      if (list.stride[1][d] == 1) column = d;
+    }
+  if (row < 0 || column < 0 || row == column) return false;
+  const Matrix m{list.size[row], list.size[column], list.stride[1][row], list.stride[0][column]};
+  AxisList<4, most_axes> tiles;
+  for (int d = 0; d < list.axes; ++d) {
+    const i64 many = d == row || d == column ? side : 1;
+    const i64 step[] = {many * list.stride[0][d], many * list.stride[1][d], d == row ? side : 0,
+                        d == column ? side : 0};
+    tiles.add((list.size[d] + many - 1) / many, step);
+  }
+  in_pieces(tiles, [&](const auto& piece, const i64* at) {
+    const i64 n = piece.count();
+    const Matrix rest{m.rows - at[2], m.columns - at[3], m.from_step, m.to_step};
+    launch(c, &transpose_kernel<T>, blocks_for(n, 1), to + at[0], from + at[1], piece.map(), rest,
+           static_cast<std::uint32_t>(n));
+  });
+  return true;
+}
 template <class T>
 void copy_as(const KernelCall& c, const AxisList<2, most_axes>& list, void* to, const void* from) {
+  if (transpose_as(c, list, static_cast<T*>(to), static_cast<const T*>(from))) return;
   in_pieces(list, [&](const auto& piece, const i64* at) {
     const i64 n = piece.count();
     launch(c, &copy_kernel<T, IndexMap<2, most_axes>>, blocks_for(n), static_cast<T*>(to) + at[0],

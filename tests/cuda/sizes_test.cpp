@@ -236,6 +236,23 @@ TEST_CASE("CUDA sizes: data movement") {
   compare([](const Tensor& t) { return pad(t, {{1, 2}, {0, 3}}, {.constant_values = 4}); }, reals({5, 6}));
 }
 
+TEST_CASE("CUDA sizes: transposes by tiles, whole and cut, of every width") {
+  TANDEM_NEEDS_GPU;
+  for (const DType d : {float32, int8, float16, float64, complex128})
+    for (const auto& [rows, columns] : std::vector<std::pair<i64, i64>>{
+             {15, 90}, {16, 16}, {17, 130}, {32, 33}, {63, 64}, {64, 128}, {65, 31}, {129, 200}, {0, 40}}) {
+      CAPTURE(name(d), rows, columns);
+      const Tensor x = cast(reals({rows, columns}, float32, -99, 99), d),
+                   batch = cast(reals({2, rows, 3, columns}, float32, -99, 99), d);
+      compare([](const Tensor& t) { return transpose(t); }, x);
+      compare([](const Tensor& t) { return transpose(t, {.perm = {0, 3, 2, 1}}); }, batch);
+      compare([](const Tensor& t) { return transpose(t, {.perm = {3, 0, 2, 1}}); }, batch);
+      compare([](const Tensor& t) { return transpose(t, {.perm = {2, 3, 1, 0}}); }, batch);
+      compare([](const Tensor& t) { return transpose(t(Slice(none, none, 2), Slice(1, none))); }, x);
+      compare([](const Tensor& t) { return transpose(reverse(t, {0})); }, x);
+    }
+}
+
 TEST_CASE("CUDA sizes: gather and its gradient, with repeated rows") {
   TANDEM_NEEDS_GPU;
   for (const DType d : {float32, float64, int8})
