@@ -1,9 +1,12 @@
 // The CUDA kernels of searchsorted, sort and top_k. The latter two are a radix sort of all elements by numbers that
-// order as they do, then a stable one by row. Not here: the radix sort (sort.cu).
+// order as they do, then a stable one by row; of rows that 32 bits can count, at once. Not here: the radix sort
+// (sort.cu).
+#include <algorithm>
 #include <bit>
 #include <limits>
 
 #include "cuda/index/sort.hpp"
+#include "cuda/index_map.hpp"
 #include "cuda/number.hpp"
 #include "tandem/ops/index/search.hpp"
 #include "tandem/ops/index/sort.hpp"
@@ -11,46 +14,48 @@
 namespace TANDEM_NS::cuda {
 namespace {
 
-// As order_key in cpu/index/sort.inl: NaN above all others, -0 as 0; descending order is that of the complement. 64
-// bits are compared as signed numbers, fewer without sign.
+using Place = std::uint32_t;
 template <class T>
-__device__ i64 order_key(T x, bool descending) {
-  constexpr int bits = 8 * sizeof(T);
-  constexpr u64 sign = u64(1) << (bits - 1), all = sign | (sign - 1);
-  u64 key;
+using KeyOf = std::conditional_t<sizeof(T) <= 4, std::uint32_t, u64>;
+
+// As order_key in cpu/index/sort.inl: NaN above all others, -0 as 0; descending order is that of the complement.
+template <class T>
+__device__ KeyOf<T> order_key(T x, bool descending) {
+  using Key = KeyOf<T>;
+  constexpr Key sign = Key(1) << (8 * sizeof(T) - 1), all = sign | (sign - 1);
+  Key key;
   if constexpr (std::is_floating_point_v<T>) {
-    using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, u64>;
-    key = x == T(0) ? 0 : std::bit_cast<U>(x);
+    key = x == T(0) ? 0 : std::bit_cast<Key>(x);
     key = x != x ? all : key & sign ? ~key & all : key | sign;
   } else {
-    key = static_cast<u64>(x) & all;
+    key = static_cast<Key>(x) & all;
     if (std::is_signed_v<T>) key ^= sign;
   }
-  if (descending) key = ~key & all;
-  return static_cast<i64>(bits == 64 ? key ^ sign : key);
+  return descending ? ~key & all : key;
 }
 template <class T>
 __global__ void __launch_bounds__(block_size)
-    order_keys_kernel(const T* x, bool descending, i64* keys, i64* places, i64 total) {
-  const i64 step = static_cast<i64>(gridDim.x) * blockDim.x;
-  for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < total; i += step) {
+    order_keys_kernel(const T* x, bool descending, KeyOf<T>* keys, Place* places, Place total) {
+  const Place step = gridDim.x * blockDim.x;
+  for (Place i = blockIdx.x * blockDim.x + threadIdx.x; i < total; i += step) {
     keys[i] = order_key(x[i], descending);
     places[i] = i;
   }
 }
-__global__ void __launch_bounds__(block_size) row_keys_kernel(const i64* places, i64 n, i64* keys, i64 total) {
-  const i64 step = static_cast<i64>(gridDim.x) * blockDim.x;
-  for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < total; i += step) keys[i] = places[i] / n;
+__global__ void __launch_bounds__(block_size)
+    row_keys_kernel(const Place* places, FastDivisor n, std::uint32_t* keys, Place total) {
+  const Place step = gridDim.x * blockDim.x;
+  for (Place i = blockIdx.x * blockDim.x + threadIdx.x; i < total; i += step) keys[i] = n.quotient(places[i]);
 }
 // The first k of each row of n.
 template <class T>
-__global__ void __launch_bounds__(block_size)
-    take_kernel(const T* x, const i64* places, i64 n, i64 k, T* values, std::int32_t* positions, i64 total) {
-  const i64 step = static_cast<i64>(gridDim.x) * blockDim.x;
-  for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < total; i += step) {
-    const i64 from = places[i / k * n + i % k];
+__global__ void __launch_bounds__(block_size) take_kernel(const T* x, const Place* places, Place n, FastDivisor k,
+                                                          T* values, std::int32_t* positions, Place total) {
+  const Place step = gridDim.x * blockDim.x;
+  for (Place i = blockIdx.x * blockDim.x + threadIdx.x; i < total; i += step) {
+    const Place row = k.quotient(i), first = row * n, from = places[first + (i - row * k.divisor)];
     values[i] = x[from];
-    positions[i] = static_cast<std::int32_t>(from % n);
+    positions[i] = static_cast<std::int32_t>(from - first);
   }
 }
 
@@ -77,21 +82,40 @@ __global__ void __launch_bounds__(block_size)
   }
 }
 
+// The first k of each of `rows` rows of n, which are less than 2^31 elements.
+template <class T>
+void order_rows(const KernelCall& c, bool descending, i64 rows, i64 n, i64 k, const T* x, T* values,
+                std::int32_t* positions) {
+  using Key = KeyOf<T>;
+  const i64 total = rows * n, results = rows * k;
+  const Scratch room(c, 2 * static_cast<std::size_t>(total) * (sizeof(Key) + sizeof(Place)));
+  Key *keys = room.as<Key>(), *sorted = keys + total;
+  auto *places = reinterpret_cast<Place*>(sorted + total), *order = places + total;
+  launch(c, &order_keys_kernel<T>, blocks_for(total), x, descending, keys, places, static_cast<Place>(total));
+  sort_pairs(c, total, 8 * static_cast<int>(sizeof(T)), keys, sorted, places, order);
+  if (rows > 1) {
+    auto *numbers = reinterpret_cast<std::uint32_t*>(keys), *by_row = reinterpret_cast<std::uint32_t*>(sorted);
+    launch(c, &row_keys_kernel, blocks_for(total), order, FastDivisor(static_cast<std::uint32_t>(n)), numbers,
+           static_cast<Place>(total));
+    sort_pairs(c, total, static_cast<int>(std::bit_width(static_cast<u64>(rows - 1))), numbers, by_row, order, places);
+    order = places;
+  }
+  launch(c, &take_kernel<T>, blocks_for(results), x, order, static_cast<Place>(n),
+         FastDivisor(static_cast<std::uint32_t>(k)), values, positions, static_cast<Place>(results));
+}
+#ifdef TANDEM_CUDA_EMULATED
+constexpr i64 order_limit = i64(1) << 10;  // so that tests reach several pieces
+#else
+constexpr i64 order_limit = index_limit;
+#endif
 template <class T>
 void ordered(const KernelCall& c, bool descending) {
   const Operand &x = c.in[0], &y = c.out[0];
-  const i64 total = x.size(), n = x.shape().dim(-1), rows = total / n, k = y.shape().dim(-1);
-  const Scratch room(c, 4 * static_cast<std::size_t>(total) * sizeof(i64));
-  i64 *keys = room.as<i64>(), *places = keys + total, *sorted = keys + 2 * total, *order = keys + 3 * total;
-  launch(c, &order_keys_kernel<T>, blocks_for(total), x.as<const T>(), descending, keys, places, total);
-  sort_pairs(c, total, 8 * static_cast<int>(sizeof(T)), keys, sorted, places, order);
-  if (rows > 1) {
-    launch(c, &row_keys_kernel, blocks_for(total), order, n, keys, total);
-    sort_pairs(c, total, static_cast<int>(std::bit_width(static_cast<u64>(rows))), keys, sorted, order, places);
-    order = places;
-  }
-  launch(c, &take_kernel<T>, blocks_for(y.size()), x.as<const T>(), order, n, k, y.as<T>(), c.out[1].as<std::int32_t>(),
-         y.size());
+  const i64 n = x.shape().dim(-1), rows = x.size() / n, k = y.shape().dim(-1);
+  const i64 most = std::max<i64>(order_limit / n, 1);
+  for (i64 first = 0; first < rows; first += most)
+    order_rows<T>(c, descending, std::min(most, rows - first), n, k, x.as<const T>() + first * n, y.as<T>() + first * k,
+                  c.out[1].as<std::int32_t>() + first * k);
 }
 void run(const KernelCall& c, bool descending) {
   if (c.out[0].size() == 0) return;

@@ -21,16 +21,31 @@ __global__ void __launch_bounds__(block_size)
   }
 }
 
-}  // namespace
-
-void sort_pairs(const KernelCall& c, i64 n, int bits, const i64* keys, i64* sorted, const i64* values, i64* places) {
+// N: the type that counts, on which CUB's kernels depend.
+template <class N, class K, class V>
+void sort_by(const KernelCall& c, i64 count, int bits, const K* keys, K* sorted, const V* values, V* places) {
   const cudaStream_t stream = queue_of(c).stream;
+  const N n = static_cast<N>(count);
   std::size_t bytes = 0;
   check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted, values, places, n, 0, bits, stream), c.op,
         "sort");
   const Scratch room(c, bytes);
   check(cub::DeviceRadixSort::SortPairs(room.as<void>(), bytes, keys, sorted, values, places, n, 0, bits, stream), c.op,
         "sort");
+}
+
+}  // namespace
+
+void sort_pairs(const KernelCall& c, i64 n, int bits, const i64* keys, i64* sorted, const i64* values, i64* places) {
+  sort_by<i64>(c, n, bits, keys, sorted, values, places);
+}
+void sort_pairs(const KernelCall& c, i64 n, int bits, const u64* keys, u64* sorted, const std::uint32_t* values,
+                std::uint32_t* places) {
+  sort_by<std::int32_t>(c, n, bits, keys, sorted, values, places);
+}
+void sort_pairs(const KernelCall& c, i64 n, int bits, const std::uint32_t* keys, std::uint32_t* sorted,
+                const std::uint32_t* values, std::uint32_t* places) {
+  sort_by<std::int32_t>(c, n, bits, keys, sorted, values, places);
 }
 
 void sort_rows(const KernelCall& c, const Operand& indices, i64 batch, i64 limit, i64* keys, i64* places) {

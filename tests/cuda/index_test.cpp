@@ -108,6 +108,14 @@ TEST_CASE("CUDA index: sorts, with ties, NaN and both zeros") {
     }
   }
   compare([](const Tensor& t) { return argsort(t); }, zeros({3, 0}));
+  // More than the emulator sorts at once: in one row, and in several.
+  for (const DType d : {float32, float64, int16})
+    for (const Shape& s : {Shape{many}, Shape{40, 100}, Shape{3, many / 3}}) {
+      CAPTURE(name(d), to_string(s));
+      const Tensor x = numbers(s, -99, 99, d);
+      compare([](const Tensor& t) { return argsort(t); }, x);
+      compare([](const Tensor& t) { return nn::top_k(t, 3).values; }, x);
+    }
 }
 
 TEST_CASE("CUDA index: searches, shuffles and running maxima") {
