@@ -115,7 +115,7 @@ struct ArgFold {
   TANDEM_HD Acc take(In x, i64 place, i64) const { return {x, place}; }
   TANDEM_HD Acc join(Acc a, Acc b) const {
     if (a.at == nowhere || b.at == nowhere) return a.at == nowhere ? b : a;
-    const Acc &first = a.at < b.at ? a : b, &second = a.at < b.at ? b : a;
+    const Acc first = a.at < b.at ? a : b, second = a.at < b.at ? b : a;
     if (first.value != first.value) return first;
     const bool better = Max ? second.value > first.value : second.value < first.value;
     return better || second.value != second.value ? second : first;
