@@ -1,13 +1,14 @@
 // The CUDA kernels of convolutions, of their gradients and of fused_conv, as products (cuBLASLt) with the columns of
 // the image: for each pixel of the result what its window reads. Columns are made in parts of bounded size, and not at
 // all where they would be the image itself. Depthwise convolutions, whose products are too small for that, and their
-// input gradients have one thread for each element. Not here: the products (gemm.cpp), the epilogue's kernel
-// (gemm_kernels.cu).
+// input gradients have one thread for each element. Half precision is summed in float32; a result is rounded once, and
+// by an epilogue again. Not here: the products (gemm.cpp), the epilogue's kernel (gemm_kernels.cu).
 #include "cuda/conv/window.hpp"
 #include "cuda/gemm/gemm.hpp"
 #include "cuda/index_map.hpp"
 #include "cuda/layout/copy.hpp"
 #include "cuda/number.hpp"
+#include "cuda/pointwise/cast.hpp"
 
 namespace TANDEM_NS::cuda {
 namespace {
@@ -129,6 +130,12 @@ __global__ void __launch_bounds__(block_size)
   }
 }
 
+// What is computed of y = conv(x, w): y; the gradient of x, of y's; the gradient of w, of x and y's.
+enum class ConvPart { forward, input_gradient, filter_gradient };
+struct ConvOperands {
+  void *x, *w, *y;  // the one that is computed is written
+};
+
 #ifdef TANDEM_CUDA_EMULATED
 constexpr i64 column_budget = i64(1) << 10;  // so that tests reach several parts
 #else
@@ -144,27 +151,35 @@ i64 part_of(const KernelCall& c, i64 n, i64 numbers) {
   return std::clamp<i64>(column_budget / std::max<i64>(numbers, 1), 1, std::max<i64>(n, 1));
 }
 
-/// The three products of a convolution, group by group in one batch.
+/// The three products of a convolution with the columns of the image, group by group in one batch.
 template <class T>
 class Convolution {
  public:
-  Convolution(const KernelCall& c, const rules::ConvAttrs& a, const Shape& x, const Shape& w) : c_(c), s_(a, x, w) {}
+  Convolution(const KernelCall& c, const ConvSizes& s) : c_(c), s_(s) {}
 
+  void compute(ConvPart part, const ConvOperands& of) const {
+    const auto x = static_cast<T*>(of.x), w = static_cast<T*>(of.w), y = static_cast<T*>(of.y);
+    if (part == ConvPart::forward) forward(x, w, y);
+    else if (part == ConvPart::input_gradient) backward(y, w, x);
+    else filter_gradient(x, y, w);
+  }
+
+ private:
   void forward(const T* x, const T* w, T* y) const {
     if (const i64 n = s_.pixels_out() * wide_out(); s_.depthwise())
       return launch(c_, &depthwise_kernel<T>, blocks_for(n), x, w, y, s_, n);
-    for_columns(x, [&](const T* a, i64 lda, i64 step, i64 first, i64 count) {
+    for_columns(x, [&](const T* columns, i64 first, i64 count) {
       Product p = product(count, s_.out, s_.row());
-      p.a = a, p.lda = lda, p.a_step = step;
+      p.a = columns, p.lda = s_.row(), p.a_step = count * s_.row();
       p.b = w, p.ldb = wide_out(), p.b_step = s_.out;
       p.c = y + first * wide_out(), p.ldc = wide_out(), p.c_step = s_.out;
       gemm(c_, p);
     });
   }
   void filter_gradient(const T* x, const T* g, T* dw) const {
-    for_columns(x, [&](const T* a, i64 lda, i64 step, i64 first, i64 count) {
+    for_columns(x, [&](const T* columns, i64 first, i64 count) {
       Product p = product(s_.row(), s_.out, count);
-      p.a = a, p.lda = lda, p.a_step = step, p.transpose_a = true;
+      p.a = columns, p.lda = s_.row(), p.a_step = count * s_.row(), p.transpose_a = true;
       p.b = g + first * wide_out(), p.ldb = wide_out(), p.b_step = s_.out;
       p.c = dw, p.ldc = wide_out(), p.c_step = s_.out;
       p.accumulate = first > 0;
@@ -174,31 +189,28 @@ class Convolution {
   void backward(const T* g, const T* w, T* dx) const {
     if (const i64 n = s_.batch * s_.image_in() * wide_in(); s_.depthwise())
       return launch(c_, &depthwise_back_kernel<T>, blocks_for(n), g, w, dx, s_, n);
-    if (s_.is_product()) return column_gradient(g, w, dx, s_.groups * s_.in, s_.in, s_.pixels_out());
     const i64 image = s_.image_out();
     if (s_.groups * s_.row() * image > column_budget) return backward_in_parts(g, w, dx);
     const i64 each = part_of(c_, s_.batch, s_.groups * s_.row() * image);
     const Scratch room(c_, bytes_of(each * image));
     for (i64 first = 0; first < s_.batch; first += each) {
       const i64 images = std::min(each, s_.batch - first), count = images * image, in = s_.image_in() * wide_in();
-      column_gradient(g + first * image * wide_out(), w, room.as<T>(), s_.row(), count * s_.row(), count);
+      column_gradient(g + first * image * wide_out(), w, room.as<T>(), count);
       launch(c_, &fold_back_kernel<T>, blocks_for(images * in), room.as<const T>(), dx + first * in, s_, images);
     }
   }
-
- private:
   i64 wide_in() const { return s_.groups * s_.in; }
   i64 wide_out() const { return s_.groups * s_.out; }
   std::size_t bytes_of(i64 pixels) const { return static_cast<std::size_t>(pixels * s_.groups * s_.row()) * sizeof(T); }
   Product product(i64 m, i64 n, i64 k) const {
     return {.dtype = dtype_of<T>(), .m = m, .n = n, .k = k, .count = s_.groups};
   }
-  // The gradient of `count` pixels' columns, whose rows are ldc apart, groups `step`.
-  void column_gradient(const T* g, const T* w, T* columns, i64 ldc, i64 step, i64 count) const {
+  // The gradient of `count` pixels' columns.
+  void column_gradient(const T* g, const T* w, T* columns, i64 count) const {
     Product p = product(count, s_.row(), s_.out);
     p.a = g, p.lda = wide_out(), p.a_step = s_.out;
     p.b = w, p.ldb = wide_out(), p.b_step = s_.out, p.transpose_b = true;
-    p.c = columns, p.ldc = ldc, p.c_step = step;
+    p.c = columns, p.ldc = s_.row(), p.c_step = count * s_.row();
     gemm(c_, p);
   }
   // The same image by image, whose columns are too many for one product.
@@ -210,7 +222,7 @@ class Convolution {
       for (i64 first = 0; first < image; first += each) {
         const i64 count = std::min(each, image - first);
         const PixelRange of = read_by(first, first + count - 1);
-        column_gradient(g + (n * image + first) * wide_out(), w, room.as<T>(), s_.row(), count * s_.row(), count);
+        column_gradient(g + (n * image + first) * wide_out(), w, room.as<T>(), count);
         if (of.count > 0)
           launch(c_, &fold_part_back_kernel<T>, blocks_for(of.count * wide_in()), room.as<const T>(), dx + n * in, s_,
                  of, PixelRange{first, count});
@@ -231,11 +243,10 @@ class Convolution {
     }
     return {low, high - low + 1};
   }
-  // Calls f(columns, numbers from row to row, from group to group, first pixel, pixels) for all pixels of the result.
+  // Calls f(columns, first pixel, pixels) for all pixels of the result, in parts.
   template <class F>
   void for_columns(const T* x, const F& f) const {
     const i64 n = s_.pixels_out(), numbers = s_.groups * s_.row();
-    if (s_.is_product()) return f(x, wide_in(), s_.in, i64(0), n);
     const i64 each = part_of(c_, n, numbers);
     const Scratch room(c_, bytes_of(each));
     const auto divisor = [](i64 d) { return FastDivisor(static_cast<std::uint32_t>(d)); };
@@ -246,7 +257,7 @@ class Convolution {
                            divisor(count)};
       launch(c_, &unfold_kernel<T>, blocks_for(total), x, room.as<T>(), s_, by, first,
              static_cast<std::uint32_t>(total));
-      f(room.as<const T>(), s_.row(), count * s_.row(), first, count);
+      f(room.as<const T>(), first, count);
     }
   }
 
@@ -254,19 +265,65 @@ class Convolution {
   const ConvSizes s_;
 };
 
-// Calls f.operator()<T>(), or sets the result to zero if an operand has no elements.
-template <class F>
-void run(const KernelCall& c, const F& f) {
-  const Operand& y = c.out[0];
-  if (y.size() == 0) return;
-  if (c.in[0].size() == 0 || c.in[1].size() == 0) return fill_zero(c, y.data, y.spec->bytes());
-  with_dtype<dtypes::floating>(c, y.spec->dtype, f);
+// Computes a convolution that is a product with the image itself.
+void compute_product(const KernelCall& c, const ConvSizes& s, DType dtype, ConvPart part, const ConvOperands& of) {
+  const i64 pixels = s.pixels_out(), wide_in = s.groups * s.in, wide_out = s.groups * s.out;
+  Product p{.dtype = dtype, .count = s.groups};
+  if (part == ConvPart::forward) {
+    p.m = pixels, p.n = s.out, p.k = s.in;
+    p.a = of.x, p.lda = wide_in, p.a_step = s.in;
+    p.b = of.w, p.ldb = wide_out, p.b_step = s.out;
+    p.c = of.y, p.ldc = wide_out, p.c_step = s.out;
+  } else if (part == ConvPart::input_gradient) {
+    p.m = pixels, p.n = s.in, p.k = s.out;
+    p.a = of.y, p.lda = wide_out, p.a_step = s.out;
+    p.b = of.w, p.ldb = wide_out, p.b_step = s.out, p.transpose_b = true;
+    p.c = of.x, p.ldc = wide_in, p.c_step = s.in;
+  } else {
+    p.m = s.in, p.n = s.out, p.k = pixels;
+    p.a = of.x, p.lda = wide_in, p.a_step = s.in, p.transpose_a = true;
+    p.b = of.y, p.ldb = wide_out, p.b_step = s.out;
+    p.c = of.w, p.ldc = wide_out, p.c_step = s.out;
+  }
+  gemm(c, p);
+}
+
+// Computes in float32 what has operands of half precision.
+void compute_widened(const KernelCall& c, const ConvSizes& s, DType dtype, ConvPart part, const ConvOperands& of) {
+  const i64 x = s.batch * s.image_in() * s.groups * s.in, w = s.row() * s.groups * s.out,
+            y = s.pixels_out() * s.groups * s.out;
+  const auto bytes = [](i64 n) { return static_cast<std::size_t>(n) * sizeof(float); };
+  const Scratch wide_x(c, bytes(x)), wide_w(c, bytes(w)), wide_y(c, bytes(y));
+  const auto pass = [&](ConvPart result, void* narrow, const Scratch& wide, i64 n) {
+    if (part != result) cast_elements(c, dtype, narrow, DType::float32, wide.as<void>(), n);
+  };
+  pass(ConvPart::input_gradient, of.x, wide_x, x);
+  pass(ConvPart::filter_gradient, of.w, wide_w, w);
+  pass(ConvPart::forward, of.y, wide_y, y);
+  Convolution<float>(c, s).compute(part, {wide_x.as<void>(), wide_w.as<void>(), wide_y.as<void>()});
+  const auto round = [&](const Scratch& wide, void* narrow, i64 n) {
+    cast_elements(c, DType::float32, wide.as<void>(), dtype, narrow, n);
+  };
+  if (part == ConvPart::forward) round(wide_y, of.y, y);
+  else if (part == ConvPart::input_gradient) round(wide_x, of.x, x);
+  else round(wide_w, of.w, w);
+}
+
+// Computes `part`, or sets the result to zero if an operand has no elements.
+void compute(const KernelCall& c, const rules::ConvAttrs& a, ConvPart part, const Operand& x, const Operand& w,
+             const Operand& y) {
+  const Operand& result = c.out[0];
+  if (result.size() == 0) return;
+  if (c.in[0].size() == 0 || c.in[1].size() == 0) return fill_zero(c, result.data, result.spec->bytes());
+  const DType dtype = result.spec->dtype;
+  const ConvSizes s(a, x.shape(), w.shape());
+  const ConvOperands of{x.data, w.data, y.data};
+  if (s.is_product() && !s.depthwise()) return compute_product(c, s, dtype, part, of);
+  if (dtypes::half_floating.has(dtype)) return compute_widened(c, s, dtype, part, of);
+  with_dtype<dtypes::floating>(c, dtype, [&]<class T>() { Convolution<T>(c, s).compute(part, of); });
 }
 void convolve(const KernelCall& c, const rules::ConvAttrs& a) {
-  const Operand &x = c.in[0], &w = c.in[1];
-  run(c, [&]<class T>() {
-    Convolution<T>(c, a, x.shape(), w.shape()).forward(x.as<const T>(), w.as<const T>(), c.out[0].as<T>());
-  });
+  compute(c, a, ConvPart::forward, c.in[0], c.in[1], c.out[0]);
 }
 
 }  // namespace
@@ -284,18 +341,10 @@ void fused_conv(const KernelCall& c) {
               static_cast<Finish>(a.activation));
 }
 void conv_transpose(const KernelCall& c) {
-  const Operand &g = c.in[0], &w = c.in[1], &dx = c.out[0];
-  run(c, [&]<class T>() {
-    Convolution<T>(c, c.attrs.get<rules::ConvAttrs>(), dx.shape(), w.shape())
-        .backward(g.as<const T>(), w.as<const T>(), dx.as<T>());
-  });
+  compute(c, c.attrs.get<rules::ConvAttrs>(), ConvPart::input_gradient, c.out[0], c.in[1], c.in[0]);
 }
 void conv_filter_grad(const KernelCall& c) {
-  const Operand &x = c.in[0], &g = c.in[1], &dw = c.out[0];
-  run(c, [&]<class T>() {
-    Convolution<T>(c, c.attrs.get<rules::ConvAttrs>(), x.shape(), dw.shape())
-        .filter_gradient(x.as<const T>(), g.as<const T>(), dw.as<T>());
-  });
+  compute(c, c.attrs.get<rules::ConvAttrs>(), ConvPart::filter_gradient, c.in[0], c.out[0], c.in[1]);
 }
 
 }  // namespace TANDEM_NS::cuda

@@ -1,8 +1,9 @@
 // The CUDA kernel of cast, for every pair of dtypes. Rounding and saturation as cpu/pointwise/cast.hpp.
+#include "cuda/pointwise/cast.hpp"
+
 #include <bit>
 
 #include "cuda/number.hpp"
-#include "cuda/queue.hpp"
 #include "tandem/util/scalar_math.hpp"
 
 namespace TANDEM_NS::cuda {
@@ -54,14 +55,17 @@ constexpr DTypes castable = dtypes::number | dtypes::half_floating | dtypes::boo
 
 }  // namespace
 
-void cast(const KernelCall& c) {
-  const i64 n = c.out[0].size();
+void cast_elements(const KernelCall& c, DType from_dtype, const void* from, DType to_dtype, void* to, i64 n) {
   if (n == 0) return;
-  with_dtype<castable>(c, c.in[0].spec->dtype, [&]<class T>() {
-    with_dtype<castable>(c, c.out[0].spec->dtype, [&]<class U>() {
-      launch(c, &cast_kernel<T, U>, blocks_for(n), c.in[0].as<const T>(), c.out[0].as<U>(), n);
+  with_dtype<castable>(c, from_dtype, [&]<class T>() {
+    with_dtype<castable>(c, to_dtype, [&]<class U>() {
+      launch(c, &cast_kernel<T, U>, blocks_for(n), static_cast<const T*>(from), static_cast<U*>(to), n);
     });
   });
+}
+void cast(const KernelCall& c) {
+  const Operand &x = c.in[0], &y = c.out[0];
+  cast_elements(c, x.spec->dtype, x.data, y.spec->dtype, y.data, y.size());
 }
 
 }  // namespace TANDEM_NS::cuda

@@ -96,6 +96,17 @@ TEST_CASE("CUDA nn: the pass fuses what follows a convolution of the device") {
   CHECK(testing::count(*r, relu_op) == 0);
 }
 
+TEST_CASE("CUDA nn: half precision reaches the kernels of convolutions") {
+  const Spec image{{2, 6, 5, 3}, bfloat16, gpu}, filter{{3, 3, 3, 4}, bfloat16, gpu};
+  TANDEM_NEEDS_GPU;
+  const Ref<Graph> g = testing::traced({image, filter}, [](const std::vector<Tensor>& a) {
+    return with_gradients([](const std::vector<Tensor>& x) { return nn::conv2d(x[0], x[1]); }, a);
+  });
+  CHECK(testing::count(*g, conv2d_op) == 1);
+  CHECK(testing::count(*g, conv2d_filter_grad_op) == 1);
+  CHECK(testing::count(*g, cast_op) == 0);
+}
+
 TEST_CASE("CUDA nn: traced convolutions") {
   TANDEM_NEEDS_GPU;
   const Tensor x = reals({2, 6, 5, 3}), w = reals({3, 3, 3, 4}, float32, 2), b = reals({4}, float32, 3);

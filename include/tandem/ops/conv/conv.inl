@@ -120,7 +120,7 @@ constexpr OpDef conv_def(const char* name, const char* display) {
           .dtypes = dtypes::floating,
           .inputs = 2,
           .saves = Saves::inputs,
-          .flags = {.keeps_packed = true, .takes_half = kernels_take_half},
+          .flags = {.keeps_packed = true, .takes_half = kernels_take_half, .cuda_takes_half = true},
           .attrs = &attr_type<rules::ConvAttrs>,
           .rare = {.with_epilogue = &fused_conv_op, .display = display}};
 }
@@ -135,7 +135,7 @@ constexpr OpDef conv_transpose_def(const char* name, const char* display) {
           .inputs = at_least(2),
           .saves = Saves::inputs,
           .shape_inputs = 4,
-          .flags = {.keeps_packed = true, .takes_half = kernels_take_half},
+          .flags = {.keeps_packed = true, .takes_half = kernels_take_half, .cuda_takes_half = true},
           .attrs = &attr_type<rules::ConvAttrs>,
           .rare = {.display = display}};
 }
@@ -150,7 +150,7 @@ constexpr OpDef conv_filter_grad_def(const char* name, const char* display) {
           .inputs = 3,
           .saves = Saves::inputs,
           .shape_inputs = 4,
-          .flags = {.takes_half = kernels_take_half},
+          .flags = {.takes_half = kernels_take_half, .cuda_takes_half = true},
           .attrs = &attr_type<rules::ConvAttrs>,
           .rare = {.display = display}};
 }

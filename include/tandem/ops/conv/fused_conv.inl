@@ -64,7 +64,7 @@ TANDEM_INLINE constexpr OpDef fused_conv_op{
     .gradient = &detail::fused_conv_gradient,
     .dtypes = dtypes::floating,
     .inputs = at_least(2),
-    .flags = {.keeps_packed = true, .takes_half = kernels_take_half},
+    .flags = {.keeps_packed = true, .takes_half = kernels_take_half, .cuda_takes_half = true},
     .attrs = &detail::attr_type<rules::FusedConvAttrs>,
     .rare = {
         .decomposition = &detail::fused_conv_reference, .with_epilogue = &fused_conv_op, .in_errors = "convolution"}};
