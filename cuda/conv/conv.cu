@@ -1,8 +1,10 @@
-// The CUDA kernels of convolutions, of their gradients and of fused_conv, as products (cuBLASLt) with the columns of
-// the image: for each pixel of the result what its window reads. Columns are made in parts of bounded size, and not at
-// all where they would be the image itself. Depthwise convolutions, whose products are too small for that, and their
-// input gradients have one thread for each element. Half precision is summed in float32; a result is rounded once, and
-// by an epilogue again. Not here: the products (gemm.cpp), the epilogue's kernel (gemm_kernels.cu).
+// The CUDA kernels of convolutions, of their gradients and of fused_conv. cuDNN computes those that are not the same as
+// a product (cudnn.cpp). Products (cuBLASLt) compute the others, and what cuDNN does not, of the columns of the image:
+// for each pixel of the result what its window reads. Columns are made in parts of bounded size, and not at all where
+// they would be the image itself. Depthwise convolutions, whose products are too small for that, and their input
+// gradients have one thread for each element. Half precision is summed in float32; a result is rounded once, and by an
+// epilogue again. Not here: the products (gemm.cpp), the epilogue's kernel (gemm_kernels.cu).
+#include "cuda/conv/cudnn.hpp"
 #include "cuda/conv/window.hpp"
 #include "cuda/gemm/gemm.hpp"
 #include "cuda/index_map.hpp"
@@ -129,12 +131,6 @@ __global__ void __launch_bounds__(block_size)
     dx[i] = sum;
   }
 }
-
-// What is computed of y = conv(x, w): y; the gradient of x, of y's; the gradient of w, of x and y's.
-enum class ConvPart { forward, input_gradient, filter_gradient };
-struct ConvOperands {
-  void *x, *w, *y;  // the one that is computed is written
-};
 
 #ifdef TANDEM_CUDA_EMULATED
 constexpr i64 column_budget = i64(1) << 10;  // so that tests reach several parts
@@ -318,7 +314,11 @@ void compute(const KernelCall& c, const rules::ConvAttrs& a, ConvPart part, cons
   const DType dtype = result.spec->dtype;
   const ConvSizes s(a, x.shape(), w.shape());
   const ConvOperands of{x.data, w.data, y.data};
-  if (s.is_product() && !s.depthwise()) return compute_product(c, s, dtype, part, of);
+  if (!s.depthwise()) {
+    if (s.is_product()) return compute_product(c, s, dtype, part, of);
+    const ConvProblem p{part, dtype, s.batch, s.groups, s.in, s.out, {s.axis[0], s.axis[1], s.axis[2]}};
+    if (conv_by_cudnn(c, p, of)) return;
+  }
   if (dtypes::half_floating.has(dtype)) return compute_widened(c, s, dtype, part, of);
   with_dtype<dtypes::floating>(c, dtype, [&]<class T>() { Convolution<T>(c, s).compute(part, of); });
 }

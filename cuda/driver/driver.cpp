@@ -73,6 +73,27 @@ Library<CublasLt> open_cublaslt() {
   return r;
 }
 
+#if TANDEM_WITH_CUDNN
+Library<Cudnn> open_cudnn() {
+  Library<Cudnn> r;
+  Opener o(places_of("libcudnn.so." + std::to_string(CUDNN_MAJOR)));
+  Cudnn& f = r.functions;
+  o.find(f.version, "cudnnGetVersion");
+  o.find(f.error_string, "cudnnGetErrorString");
+  o.find(f.last_error, "cudnnGetLastErrorString");
+  o.find(f.create, "cudnnCreate");
+  o.find(f.set_stream, "cudnnSetStream");
+  o.find(f.desc_create, "cudnnBackendCreateDescriptor");
+  o.find(f.desc_destroy, "cudnnBackendDestroyDescriptor");
+  o.find(f.desc_set, "cudnnBackendSetAttribute");
+  o.find(f.desc_get, "cudnnBackendGetAttribute");
+  o.find(f.finalize, "cudnnBackendFinalize");
+  o.find(f.execute, "cudnnBackendExecute");
+  r.error = o.error();
+  return r;
+}
+#endif
+
 }  // namespace
 
 const Library<Driver>& driver() {
@@ -83,5 +104,11 @@ const Library<CublasLt>& cublaslt() {
   static const auto* const r = new Library<CublasLt>(open_cublaslt());
   return *r;
 }
+#if TANDEM_WITH_CUDNN
+const Library<Cudnn>& cudnn() {
+  static const auto* const r = new Library<Cudnn>(open_cudnn());
+  return *r;
+}
+#endif
 
 }  // namespace TANDEM_NS::cuda

@@ -4,6 +4,12 @@
 #pragma once
 #include <cublasLt.h>
 #include <cuda.h>
+#if __has_include(<cudnn_graph.h>)  // cuDNN 9; without its header, the library is built without it
+#include <cudnn_graph.h>
+#define TANDEM_WITH_CUDNN 1
+#else
+#define TANDEM_WITH_CUDNN 0
+#endif
 
 #include <string>
 
@@ -35,6 +41,23 @@ struct CublasLt {
   decltype(&::cublasLtMatmulPreferenceSetAttribute) preference_set;
 };
 
+#if TANDEM_WITH_CUDNN
+/// libcudnn of the major version that this library was built with: the functions of its graph API.
+struct Cudnn {
+  decltype(&::cudnnGetVersion) version;
+  decltype(&::cudnnGetErrorString) error_string;
+  decltype(&::cudnnGetLastErrorString) last_error;
+  decltype(&::cudnnCreate) create;
+  decltype(&::cudnnSetStream) set_stream;
+  decltype(&::cudnnBackendCreateDescriptor) desc_create;
+  decltype(&::cudnnBackendDestroyDescriptor) desc_destroy;
+  decltype(&::cudnnBackendSetAttribute) desc_set;
+  decltype(&::cudnnBackendGetAttribute) desc_get;
+  decltype(&::cudnnBackendFinalize) finalize;
+  decltype(&::cudnnBackendExecute) execute;
+};
+#endif
+
 /// A library's functions, or the reason why they are not available.
 template <class Functions>
 struct Library {
@@ -47,5 +70,8 @@ struct Library {
 /// Loads the library at the first call and returns the same result afterwards. Thread-safe.
 const Library<Driver>& driver();
 const Library<CublasLt>& cublaslt();
+#if TANDEM_WITH_CUDNN
+const Library<Cudnn>& cudnn();
+#endif
 
 }  // namespace TANDEM_NS::cuda

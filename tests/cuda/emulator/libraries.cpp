@@ -1,5 +1,5 @@
-// In the place of cuda/driver/driver.cpp: a driver that is always there, and a cuBLASLt of plain loops that reads
-// descriptions as the documentation defines them (columns first, epilogues, strided batches).
+// In the place of cuda/driver/driver.cpp: a driver that is always there, a cuBLASLt of plain loops that reads
+// descriptions as the documentation defines them (columns first, epilogues, strided batches), and no cuDNN.
 #include <complex>
 #include <cstring>
 
@@ -154,5 +154,12 @@ const Library<CublasLt>& cublaslt() {
       {}};
   return r;
 }
+
+#if TANDEM_WITH_CUDNN
+const Library<Cudnn>& cudnn() {
+  static const Library<Cudnn> r{{}, "the emulator has none"};
+  return r;
+}
+#endif
 
 }  // namespace TANDEM_NS::cuda
