@@ -34,10 +34,16 @@ def scenarios(torch):
     lstm_step = training(lstm, lambda: lstm(sequence)[0].square().mean())
     mlp_step = training(mlp, lambda: nn.functional.cross_entropy(mlp(x), labels))
     small, flat, half = torch.randn(16, **on), torch.randn(1 << 20, **on), a.bfloat16()
-    pictures = torch.randn(32, 64, 56, 56, **on).to(memory_format=torch.channels_last)
-    conv = nn.Conv2d(64, 64, 3, padding=1, bias=False).cuda().to(memory_format=torch.channels_last)
-    for p in conv.parameters():
-        p.requires_grad_(False)
+    last = {"memory_format": torch.channels_last}
+    pictures, large = torch.randn(32, 64, 56, 56, **on).to(**last), torch.randn(32, 64, 112, 112, **on).to(**last)
+    half_pictures = pictures.bfloat16()
+
+    def convolution(channels, stride=1, wide=64):
+        return nn.Conv2d(wide, channels, 3, stride, 1, bias=False).cuda().to(**last)
+
+    conv, strided = convolution(64).requires_grad_(False), convolution(128, 2).requires_grad_(False)
+    half_conv = convolution(64).bfloat16().requires_grad_(False)
+    layers = nn.Sequential(convolution(64), nn.ReLU(), convolution(128, 2), nn.ReLU(), convolution(128, 1, 128))
     return {
         "small_add": (2000, lambda: small + small),
         "add": (100, lambda: a + b),
@@ -50,6 +56,9 @@ def scenarios(torch):
         "matmul": (20, lambda: a @ b),
         "matmul_bf16": (20, lambda: half @ half),
         "conv": (50, lambda: conv(pictures)),
+        "conv_bf16": (50, lambda: half_conv(half_pictures)),
+        "conv_strided": (50, lambda: strided(large)),
+        "conv_step": (20, training(layers, lambda: layers(pictures).square().mean())),
         "mlp_step": (50, mlp_step),
         "mlp_traced": (50, mlp_step),
         "lstm_step": (20, lstm_step),

@@ -59,6 +59,16 @@ Step lstm() {
   });
 }
 
+// Three layers of convolutions, the second of which halves the image.
+Step convolutions() {
+  const Tensor x = normal({32, 56, 56, 64});
+  return training(weights_of({{3, 3, 64, 64}, {3, 3, 64, 128}, {3, 3, 128, 128}}), [=](const auto& w) {
+    Tensor h = nn::conv2d(x, w[0], {.padding = {{1, 1}, {1, 1}}});
+    h = nn::conv2d(nn::relu(h), w[1], {.strides = 2, .padding = {{1, 1}, {1, 1}}});
+    return reduce_mean(square(nn::conv2d(nn::relu(h), w[2], {.padding = {{1, 1}, {1, 1}}})));
+  });
+}
+
 using In = std::vector<Tensor>;
 const std::map<std::string, std::function<Step()>> scenarios{
     {"small_add",
@@ -104,6 +114,18 @@ const std::map<std::string, std::function<Step()>> scenarios{
        return op({normal({32, 56, 56, 64}), normal({3, 3, 64, 64})},
                  [](const In& t) { return nn::conv2d(t[0], t[1], {.padding = Padding::same}); });
      }},
+    {"conv_bf16",
+     [] {
+       return op({cast(normal({32, 56, 56, 64}), bfloat16), cast(normal({3, 3, 64, 64}), bfloat16)},
+                 [](const In& t) { return nn::conv2d(t[0], t[1], {.padding = Padding::same}); });
+     }},
+    {"conv_strided",
+     [] {
+       return op({normal({32, 112, 112, 64}), normal({3, 3, 64, 128})}, [](const In& t) {
+         return nn::conv2d(t[0], t[1], {.strides = 2, .padding = {{1, 1}, {1, 1}}});
+       });
+     }},
+    {"conv_step", convolutions},
     {"mlp_step", mlp},
     {"mlp_traced", [] { return traced(mlp()); }},
     {"lstm_step", lstm},
