@@ -6,10 +6,6 @@
 #include "tandem/graph/trace/function.hpp"
 #include "tests/cuda/device.hpp"
 
-namespace TANDEM_NS::cuda {
-[[gnu::weak]] u64 cudnn_convolutions();  // where the library's own symbols can be linked
-}
-
 namespace cuda_conv_test {
 
 using namespace tandem;

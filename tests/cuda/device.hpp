@@ -20,6 +20,10 @@ namespace emulator {  // where it is linked
 [[gnu::weak]] std::size_t taken_bytes();        // memory of the device that is in use
 }  // namespace emulator
 
+namespace TANDEM_NS::cuda {
+[[gnu::weak]] u64 cudnn_convolutions();  // where the library's own symbols can be linked
+}
+
 namespace gpu_test {
 
 inline constexpr tandem::Device gpu{tandem::Device::gpu, 0};
