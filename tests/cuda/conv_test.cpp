@@ -59,7 +59,8 @@ TEST_CASE("CUDA conv: all three products of all dtypes, and the same bits again"
       for (std::size_t i = 0; i < want.size(); ++i) {
         CAPTURE(i);
         CHECK(got[i].device() == gpu);
-        check_near(got[i], want[i], 1);
+        // A filter's gradient has sums over all pixels, of thousands of terms in the larger cases.
+        check_near(got[i], want[i], 1, i == 1 && x.size() > 100'000 ? 4 : 1);
         CHECK(table_calls::same_bits(again[i], got[i]));
       }
     }
@@ -157,7 +158,9 @@ TEST_CASE("CUDA conv: what cuDNN computes, if it is there, and what it does not"
   const u64 all = used({1, 8, 8, 4}, {3, 3, 4, 4}, float32);  // 0 without cuDNN
   CHECK((all == 0 || all == 3));
   CHECK(used({1, 8, 8, 4}, {3, 3, 4, 4}, bfloat16) == all);
-  CHECK(used({1, 8, 8, 4}, {3, 3, 4, 4}, float32, {.strides = 2, .padding = {{0, 1}, {0, 1}}}) == all);
+  CHECK(used({1, 8, 8, 4}, {3, 3, 4, 4}, float32, {.strides = 2, .padding = {{1, 1}, {1, 1}}}) == all);
+  CHECK(used({1, 8, 8, 4}, {3, 3, 4, 4}, float32, {.strides = 2, .padding = {{0, 1}, {0, 1}}}) == 0);
+  CHECK(used({1, 8, 8, 3}, {3, 3, 3, 4}, float32) == 0);
   CHECK(used({1, 8, 8, 4}, {1, 1, 4, 4}, float32) == 0);  // a product
   CHECK(used({1, 8, 8, 4}, {3, 3, 1, 4}, float32) == 0);  // depthwise
   CHECK(used({1, 8, 8, 4}, {3, 3, 4, 4}, float64) == 0);

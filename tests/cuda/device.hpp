@@ -51,11 +51,11 @@ inline double tolerance(tandem::DType d) {
   }
 }
 /// Checks dtype, shape and elements of a device result against the CPU's. Errors are relative to the result's largest
-/// number, or to `least`: what cancels has the errors of its terms.
-inline void check_near(const tandem::Tensor& got, const tandem::Tensor& want, double least = 1e-3) {
+/// number, or to `least`: what cancels has the errors of its terms. `times` the tolerance are allowed.
+inline void check_near(const tandem::Tensor& got, const tandem::Tensor& want, double least = 1e-3, double times = 1) {
   REQUIRE(got.dtype() == want.dtype());
   REQUIRE(got.shape() == want.shape());
-  const double limit = tolerance(want.dtype());
+  const double limit = times * tolerance(want.dtype());
   if (limit == 0) {
     CHECK(table_calls::same_bits(got, want));
   } else if (tandem::is_complex(want.dtype())) {
