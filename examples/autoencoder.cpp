@@ -138,5 +138,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--picture", o.picture, "file of the reconstructions")->capture_default_str();
   app.add_option("--plane", o.plane, "file of the plane")->capture_default_str();
-  return program::run("autoencoder", app, argc, argv, [&] { return learn(o); });
+  return program::run("autoencoder", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return learn(o);
+  });
 }

@@ -121,5 +121,8 @@ int main(int argc, char** argv) {
   training::Options o{.run = "bf16_training_run", .epochs = 6, .batch = 100, .steps_per_epoch = 100};
   CLI::App app("Trains a network on digits in float32 and in bfloat16, and compares them.");
   training::add_options(app, o, "a folder with MNIST's files; default: generated digits", "digits");
-  return program::run("bf16_training", app, argc, argv, [&] { return compare(o); });
+  return program::run("bf16_training", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return compare(o);
+  });
 }

@@ -70,5 +70,8 @@ int main(int argc, char** argv) {
   program::add_options(app, o, "a CSV file with the columns x and y; default: points of y = 5 x^2 + 3");
   app.add_option("--batch", o.batch, "points of a step")->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--devices", o.devices, "one slice more for each, such as GPU:0 GPU:1, or CPU:0 to CPU:3");
-  return program::run("data_parallel", app, argc, argv, [&] { return compare(o); });
+  return program::run("data_parallel", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return compare(o);
+  });
 }

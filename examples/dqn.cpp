@@ -18,7 +18,7 @@ using namespace tandem;
 namespace {
 
 struct Options {
-  std::string picture = "dqn.svg";
+  std::string picture = "dqn.svg", device = "CPU:0";
   i64 steps = 40'000, seed = 1;  // steps: of the carts, all together
 };
 
@@ -187,5 +187,9 @@ int main(int argc, char** argv) {
   app.add_option("--picture", o.picture, "file of the picture")->capture_default_str();
   app.add_option("--steps", o.steps, "of all carts together")->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
-  return program::run("dqn", app, argc, argv, [&] { return learn(o); });
+  program::add_device(app, o.device);
+  return program::run("dqn", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return learn(o);
+  });
 }

@@ -188,6 +188,7 @@ int main(int argc, char** argv) {
   return program::run("image_classifier", app, argc, argv, [&] {
     if (!o.data.empty() && !app.count("--epochs")) o.epochs = 30;
     if (!o.data.empty() && !app.count("--batch")) o.batch = 32;
+    const auto scope = tandem::device(o.device);
     return learn(o);
   });
 }

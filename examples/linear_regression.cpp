@@ -69,7 +69,7 @@ Tensor descend(const Tensor& start, std::int64_t steps, const Update& update) {
 std::vector<Solution> solve(const Problem& p, const Tensor& start, std::int64_t steps) {
   const double m = static_cast<double>(p.a.shape()[0]);
   const Tensor at = transpose(p.a);
-  const Variable lr(constant(rate, start.dtype()));  // a rate of the same dtype
+  const Variable lr(constant(rate, start.dtype()).cpu());  // a rate of the same dtype, on the host
   const optimizers::SGD sgd(lr), momentum(lr, 0.25);
   const auto by_hand = [&](const Variable& theta) {
     theta.assign_sub(rate * 2 / m * matmul(at, matmul(p.a, theta) - p.y));
@@ -81,8 +81,9 @@ std::vector<Solution> solve(const Problem& p, const Tensor& start, std::int64_t 
   const auto by = [&](const Optimizer& optimizer) {
     return [&](const Variable& theta) { optimizer.minimize([&] { return mse(p.a, p.y, theta); }, {theta}); };
   };
-  return {{"normal eq.", matmul(linalg::inv(matmul(at, p.a)), matmul(at, p.y))},
-          {"lstsq", linalg::lstsq(p.a, p.y)},
+  const Tensor normal = matmul(at, p.a).cpu(), right = matmul(at, p.y).cpu();  // where linalg computes
+  return {{"normal eq.", matmul(linalg::inv(normal), right)},
+          {"lstsq", linalg::lstsq(p.a.cpu(), p.y.cpu())},
           {"by hand", descend(start, steps, by_hand)},
           {"tape", descend(start, steps, by_tape)},
           {"SGD", descend(start, steps, by(sgd))},
@@ -93,7 +94,7 @@ std::vector<Solution> solve(const Problem& p, const Tensor& start, std::int64_t 
 Tensor by_batches(const Problem& p, const Tensor& start, std::int64_t epochs, std::int64_t seed) {
   const auto batches = data::from_tensor_slices({p.a, p.y}).shuffle({.seed = seed}).batch(100);
   const Variable theta(start);
-  const optimizers::SGD sgd(Variable(constant(rate, start.dtype())));
+  const optimizers::SGD sgd(Variable(constant(rate, start.dtype()).cpu()));
   const auto step =
       function([&](const Tensor& a, const Tensor& y) { sgd.minimize([&] { return mse(a, y, theta); }, {theta}); });
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch)
@@ -137,5 +138,8 @@ int main(int argc, char** argv) {
   app.add_option("--dtype", o.dtype, "float64 or float32")
       ->check(CLI::IsMember({"float64", "float32"}))
       ->capture_default_str();
-  return program::run("linear_regression", app, argc, argv, [&] { return compare(o); });
+  return program::run("linear_regression", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return compare(o);
+  });
 }

@@ -59,5 +59,8 @@ int main(int argc, char** argv) {
   program::Options o{.steps = 10000};
   CLI::App app("Maximises the entropy of softmax(w) by three losses, one of which is wrong.");
   program::add_options(app, o, "a CSV file whose first column has the initial w; default: five normal numbers");
-  return program::run("maximum_entropy", app, argc, argv, [&] { return run(o); });
+  return program::run("maximum_entropy", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return run(o);
+  });
 }

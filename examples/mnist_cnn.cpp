@@ -81,5 +81,8 @@ int main(int argc, char** argv) {
   CLI::App app("A convolutional network learns to read digits.");
   training::add_options(app, o, "the folder of MNIST's four files; default: generated digits", "digits");
   app.add_flag("--batch-normalization", o.batch_normalization, "normalize the results of convolutions");
-  return program::run("mnist_cnn", app, argc, argv, [&] { return learn(o); });
+  return program::run("mnist_cnn", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return learn(o);
+  });
 }

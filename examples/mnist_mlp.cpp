@@ -59,5 +59,8 @@ int main(int argc, char** argv) {
   training::Options o{.run = "mnist_mlp_run", .epochs = 80, .batch = 100};
   CLI::App app("A network with two hidden layers learns to read digits.");
   training::add_options(app, o, "the folder of MNIST's four files; default: generated digits", "digits");
-  return program::run("mnist_mlp", app, argc, argv, [&] { return learn(o); });
+  return program::run("mnist_mlp", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return learn(o);
+  });
 }

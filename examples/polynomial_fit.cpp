@@ -42,5 +42,8 @@ int main(int argc, char** argv) {
   program::Options o;
   CLI::App app("Fits a parabola to points.");
   program::add_options(app, o, "a CSV file with the columns x and y; default: points of y = 5 x^2 + 3");
-  return program::run("polynomial_fit", app, argc, argv, [&] { return fit(o); });
+  return program::run("polynomial_fit", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return fit(o);
+  });
 }

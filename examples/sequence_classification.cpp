@@ -128,5 +128,8 @@ int main(int argc, char** argv) {
   add("--length", o.length, "words a text at most");
   app.add_option("--clip", o.clip, "bound of the gradients' global norm; default: none")
       ->check(arguments::positive_number());
-  return program::run("sequence_classification", app, argc, argv, [&] { return classify(o); });
+  return program::run("sequence_classification", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return classify(o);
+  });
 }

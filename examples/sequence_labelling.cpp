@@ -150,5 +150,8 @@ int main(int argc, char** argv) {
   add("--embedding", o.embedding, "of tags: numbers a word");
   add("--words", o.words, "of tags: how many of the most frequent words are known");
   add("--length", o.length, "of tags: words a sentence at most");
-  return program::run("sequence_labelling", app, argc, argv, [&] { return label(o); });
+  return program::run("sequence_labelling", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return label(o);
+  });
 }

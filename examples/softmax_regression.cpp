@@ -141,5 +141,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--splits", o.splits, "hold out 30 % of the rows at random, so many times; default: every fifth row")
       ->check(arguments::whole_number(1));
-  return program::run("softmax_regression", app, argc, argv, [&] { return run(o); });
+  return program::run("softmax_regression", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return run(o);
+  });
 }

@@ -140,5 +140,8 @@ int main(int argc, char** argv) {
   add("--period", o.period, "rows of a cycle, which is also what a forecast has");
   add("--history", o.history, "periods that a forecast is made from");
   add("--units", o.units, "of the GRU");
-  return program::run("time_series", app, argc, argv, [&] { return learn(o); });
+  return program::run("time_series", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return learn(o);
+  });
 }

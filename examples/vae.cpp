@@ -108,5 +108,8 @@ int main(int argc, char** argv) {
   training::add_options(app, o, "the folder of MNIST's four files; default: generated digits", "digits");
   app.add_option("--dims", o.dims, "numbers of a code")->check(arguments::whole_number(1))->capture_default_str();
   app.add_option("--picture", o.picture, "file of the picture")->capture_default_str();
-  return program::run("vae", app, argc, argv, [&] { return learn(o); });
+  return program::run("vae", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return learn(o);
+  });
 }

@@ -88,5 +88,8 @@ int main(int argc, char** argv) {
       ->check(arguments::whole_number(1))
       ->capture_default_str();
   app.add_option("--starts", o.starts, "how often to train")->check(arguments::whole_number(1))->capture_default_str();
-  return program::run("xor", app, argc, argv, [&] { return run(o); });
+  return program::run("xor", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return run(o);
+  });
 }

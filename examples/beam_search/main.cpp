@@ -40,16 +40,13 @@ void add_date_options(CLI::App& app, DateOptions& o) {
 int main(int argc, char** argv) {
   TextOptions text;
   DateOptions date;
-  std::string device = "CPU:0";
   CLI::App app("Beam search with a character model, and with a model that writes dates in ISO 8601.");
   add_text_options(app, text);
-  app.add_option("--device", device, "CPU:0 or GPU:0")->capture_default_str();
   app.require_subcommand(0, 1);
   CLI::App* const dates = app.add_subcommand("dates", "train and show the model of dates");
   add_date_options(*dates, date);
-  dates->add_option("--device", device, "CPU:0 or GPU:0")->capture_default_str();
   return program::run("beam_search", app, argc, argv, [&] {
-    const auto scope = tandem::device(device);
+    const auto scope = tandem::device(*dates ? date.device : text.train.device);
     return *dates ? translate_dates(date) : continue_texts(text);
   });
 }

@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
   const CLI::App* only_train = app.add_subcommand("train", "train, without the sample at the end");
   const CLI::App* only_sample = app.add_subcommand("sample", "write text with the best weights of a run");
   return program::run("char_rnn", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.train.device);
     o.sample.seed = o.train.seed;
     if (*only_sample) return write_sample(o);
     const tandem::distribute::MultiWorkerMirroredStrategy strategy;  // this process, or all that a launcher has started

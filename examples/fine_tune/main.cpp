@@ -21,7 +21,7 @@ using namespace tandem;
 namespace {
 
 struct Options {
-  std::string data, weights = "fine_tune.safetensors", picture = "fine_tune.svg";
+  std::string data, weights = "fine_tune.safetensors", picture = "fine_tune.svg", device = "CPU:0";
   i64 examples = 30, epochs = 10, seed = 1;
 };
 
@@ -125,5 +125,9 @@ int main(int argc, char** argv) {
   add("--examples", o.examples, 1, "pictures to learn from");
   add("--epochs", o.epochs, 1, "how often to see them");
   add("--seed", o.seed, 0, "of everything random");
-  return program::run("fine_tune", app, argc, argv, [&] { return learn(o); });
+  program::add_device(app, o.device);
+  return program::run("fine_tune", app, argc, argv, [&] {
+    const auto scope = tandem::device(o.device);
+    return learn(o);
+  });
 }

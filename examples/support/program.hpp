@@ -1,4 +1,4 @@
-// What the example programs of one file share: the options --data, --steps and --seed, and how a program ends.
+// What the example programs share: the options --device, --data, --steps and --seed, and how a program ends.
 #pragma once
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -18,9 +18,15 @@ struct Options {
   std::string data = {};  // empty: generated data
   std::int64_t steps = 1000;
   std::int64_t seed = 1;
+  std::string device = "CPU:0";
 };
 
-/// The three options; `data` says what the file has.
+/// Adds --device, where the program's tensors are made: main() runs it in the scope of tandem::device(device).
+inline void add_device(CLI::App& app, std::string& device) {
+  app.add_option("--device", device, "where to compute: CPU:0 or GPU:0")->capture_default_str();
+}
+
+/// The four options; `data` says what the file has.
 inline void add_options(CLI::App& app, Options& o, const std::string& data) {
   CLI::Option* const option = app.add_option("--data", o.data, data);
   if (!o.data.empty()) option->capture_default_str();
@@ -28,6 +34,7 @@ inline void add_options(CLI::App& app, Options& o, const std::string& data) {
       ->check(arguments::whole_number(1))
       ->capture_default_str();
   app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
+  add_device(app, o.device);
 }
 
 /// Returns the loss that a program reports. throws std::runtime_error if it is not finite: the weights are of no use

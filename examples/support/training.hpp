@@ -13,6 +13,7 @@
 #include <tandem/train.hpp>
 
 #include "examples/support/arguments.hpp"
+#include "examples/support/program.hpp"
 
 namespace training {
 
@@ -22,9 +23,10 @@ struct Options {
   std::int64_t epochs, batch;
   std::int64_t steps_per_epoch = 0;  // 0: all data
   std::int64_t seed = 1;
+  std::string device = "CPU:0";
 };
 
-/// Adds --data, --run, --epochs, --steps-per-epoch, --batch and --seed.
+/// Adds --data, --run, --epochs, --steps-per-epoch, --batch, --seed and --device.
 ///   data   what --data takes; empty for a program without it
 ///   items  what a batch has: "digits"
 inline void add_options(CLI::App& app, Options& o, const std::string& data, const std::string& items) {
@@ -42,6 +44,7 @@ inline void add_options(CLI::App& app, Options& o, const std::string& data, cons
   if (o.steps_per_epoch) steps->capture_default_str();
   add("--batch", o.batch, 1, items + " a step")->capture_default_str();
   add("--seed", o.seed, 0, "of everything random")->capture_default_str();
+  program::add_device(app, o.device);
 }
 
 /// A number as a setting: the shortest digits that stand for it.

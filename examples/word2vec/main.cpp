@@ -105,7 +105,7 @@ void add_options(CLI::App& app, Options& o) {
       ->check(arguments::positive_number())
       ->capture_default_str();
   app.add_option("--threads", o.threads, "default: one for each core")->check(arguments::whole_number(0));
-  app.add_option("--device", o.device, "CPU:0 or GPU:0")->capture_default_str();
+  program::add_device(app, o.device);
   add_model_options(app, o.model);
   add_train_options(app, o.train);
 }
