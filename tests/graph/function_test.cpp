@@ -5,6 +5,7 @@
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/derivatives.hpp"
+#include "tests/support/sim.hpp"
 #include "tests/support/wave.hpp"
 
 using namespace tandem;
@@ -374,4 +375,11 @@ TEST_CASE("trace_log: the advice suits what differs") {
   CHECK_THAT(log[4].advice, ContainsSubstring("one rank"));
   CHECK_THAT(log[5].advice, ContainsSubstring("plain values"));
   CHECK_THAT(log[6].advice, ContainsSubstring("plain values"));
+}
+
+TEST_CASE("function: a signature's strings are on the host in every scope") {
+  const sim::Installed installed;
+  const DeviceScope scope(sim::device);
+  const auto f = function([](const Tensor& x) { return x; }, {.input_signature = {TensorSpec({1}, string)}});
+  CHECK(f(constant({"a"})).device() == Device{});
 }

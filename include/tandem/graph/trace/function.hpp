@@ -182,7 +182,8 @@ class Function {
     return traced->function->call_fitting({flat.tensors.begin(), flat.tensors.size()});
   }
   static Tensor placeholder(const Spec& s) {
-    return Tensor::symbol({s.shape, s.dtype, s.device == Device{} ? current_device() : s.device});
+    const bool is_free = s.device == Device{} && s.dtype != DType::string;  // strings live on the host
+    return Tensor::symbol({s.shape, s.dtype, is_free ? current_device() : s.device});
   }
   template <class T>
     requires(!std::is_same_v<Spec, T>)
