@@ -13,6 +13,7 @@
 #include "tests/data/files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/sim.hpp"
 
 namespace csv_reader_test {
 using namespace tandem;
@@ -203,6 +204,17 @@ TEST_CASE("read_decimal: the number that std::from_chars reads") {
     if (random() % 4) s.insert(random() % (s.size() + 1), 1, '.');
     check((random() % 2 ? "-" : "") + s);
   }
+}
+
+TEST_CASE("CsvReader: defaults that were made on another device") {
+  const sim::Installed installed;
+  const testing::TemporaryFolder folder;
+  data::CsvReader reader(folder.file("f", "a,b\n1,\n"), {constant(0.f).to(sim::device), constant(7).to(sim::device)},
+                         {.batch_size = 1});
+  Batch b;
+  REQUIRE(reader.next(b));
+  CHECK(b[0].to_vector<float>() == std::vector<float>{1});
+  CHECK(b[1].to_vector<int>() == std::vector<int>{7});
 }
 
 }  // namespace csv_reader_test

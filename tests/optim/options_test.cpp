@@ -11,6 +11,7 @@
 #include "tandem/optim/optimizers.hpp"
 #include "tandem/optim/schedules.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sim.hpp"
 
 using namespace tandem;
 using namespace tandem::optimizers;
@@ -217,4 +218,11 @@ TEST_CASE("optimizers: compute_gradients, then apply_gradients") {
   sgd.apply_gradients(pairs);
   CHECK(w.to_vector<float>() == Floats{0, 0});
   CHECK(unused.item<float>() == 5);
+}
+
+TEST_CASE("optimizers: a Variable as learning rate that is not on the host says where to make it") {
+  const sim::Installed installed;
+  const Variable rate(constant(0.1f).to(sim::device));
+  CHECK_THROWS_WITH(SGD({.learning_rate = rate}),
+                    ContainsSubstring("not float32[] on SIM:0; make it in the scope of tandem::device(\"CPU:0\")"));
 }

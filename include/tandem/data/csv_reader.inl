@@ -60,7 +60,7 @@ struct CsvReader::State {
     if (options.max_record_bytes < 0) refuse("max_record_bytes must not be negative");
     for (const Tensor& t : defaults) {
       check_default(t);
-      columns.emplace_back(t);
+      columns.emplace_back(t.cpu());
     }
     skip_byte_order_mark();
     find_columns();
@@ -72,7 +72,7 @@ struct CsvReader::State {
   static void check_default(const Tensor& t) {
     constexpr DTypes allowed = dtypes_of(DType::float32, DType::float64, DType::int32, DType::int64, DType::string);
     tandem::detail::check_value("CsvReader", t);
-    if (!allowed.has(t.dtype()) || t.rank() > 1 || t.size() > 1 || t.device().kind != Device::cpu)
+    if (!allowed.has(t.dtype()) || t.rank() > 1 || t.size() > 1)
       refuse(
           "a default must be a scalar or a list of at most one element of dtype float32, float64, int32, int64 or "
           "string, not " +

@@ -32,7 +32,11 @@ TANDEM_INLINE void LearningRate::check(const char* owner) const {
     const bool is_float = s.dtype == DType::float32 || s.dtype == DType::float64;
     if (s.shape.rank() != 0 || !is_float || s.device != Device{})
       errors::raise<errors::InvalidArgumentError>(
-          owner, "a Variable as learning_rate must be a float32 or float64 scalar on the host, not " + to_string(s));
+          owner,
+          "a Variable as learning_rate must be a float32 or float64 scalar on the host, where each update reads it, "
+          "not " +
+              to_string(s) + " on " + to_string(s.device) +
+              (s.device == Device{} ? "" : "; make it in the scope of tandem::device(\"CPU:0\")"));
   } else if (!schedule_ && !(value_ >= 0)) {
     errors::raise<errors::InvalidArgumentError>(owner,
                                                 "learning_rate must not be negative, but is " + std::to_string(value_));
