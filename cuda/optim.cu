@@ -65,7 +65,7 @@ struct Batch {
     i64 n;
   };
   Item items[most_tensors];
-  unsigned first_block[most_tensors + 1];  // of each item; behind the last one the number of blocks
+  unsigned first_block[most_tensors];  // of each item
   int count = 0;
 };
 #ifdef TANDEM_CUDA_EMULATED
@@ -126,6 +126,30 @@ void sparse_update(const KernelCall& c) {
   launch(c, &sparse_kernel<R, S>, blocks_for(count * width), s, ParamsOf<R, ComputeOf_t<S>>::make(c),
          c.in[R::states].template as<const S>(), rows, places, count, limit, width);
 }
+// (states of the first..., of the second..., gradients..., factor if there is one, learning rate, step)
+template <class R, class S>
+void update_many(const KernelCall& c) {
+  constexpr i64 most_blocks = i64(1) << 30;
+  const std::size_t tensors = c.out.size() / R::states, gradients = tensors * R::states;
+  const auto params = ParamsOf<R, ComputeOf_t<S>>::make(c);
+  const bool is_scaled = c.in.size() == gradients + tensors + 3;
+  const S* const factor = is_scaled ? c.in[gradients + tensors].template as<const S>() : nullptr;
+  Batch<R, S> batch;
+  i64 blocks = 0;
+  const auto launch_batch = [&] {
+    if (blocks) launch(c, &updates_kernel<R, S>, static_cast<unsigned>(blocks), batch, params, factor);
+    batch.count = 0, blocks = 0;
+  };
+  for (std::size_t i = 0; i < tensors; ++i) {
+    const i64 n = c.out[i * R::states].size(), more = (n + elements_of_block - 1) / elements_of_block;
+    if (batch.count == most_tensors || blocks + more > most_blocks) launch_batch();
+    if (n == 0) continue;
+    batch.items[batch.count] = {states_of<R, S>(c, i * R::states), c.in[gradients + i].template as<const S>(), n};
+    batch.first_block[batch.count++] = static_cast<unsigned>(blocks);
+    blocks += more;
+  }
+  launch_batch();
+}
 
 }  // namespace
 
@@ -138,32 +162,9 @@ void optimizer_update(const KernelCall& c) {
            c.in[R::states].template as<const S>(), n);
   });
 }
-// (states of the first..., of the second..., gradients..., factor if there is one, learning rate, step)
 template <class R>
 void optimizer_updates(const KernelCall& c) {
-  const std::size_t tensors = c.out.size() / R::states, gradients = tensors * R::states;
-  with_dtype<update_dtypes>(c, c.out[0].spec->dtype, [&]<class S>() {
-    const auto params = ParamsOf<R, ComputeOf_t<S>>::make(c);
-    const bool scaled = c.in.size() == gradients + tensors + 3;
-    const S* const factor = scaled ? c.in[gradients + tensors].template as<const S>() : nullptr;
-    constexpr unsigned most_blocks = 1u << 30;
-    Batch<R, S> batch;
-    unsigned blocks = 0;
-    const auto launch_batch = [&] {
-      if (blocks) launch(c, &updates_kernel<R, S>, blocks, batch, params, factor);
-      batch.count = 0, blocks = 0;
-    };
-    for (std::size_t i = 0; i < tensors; ++i) {
-      const i64 n = c.out[i * R::states].size(), more = (n + elements_of_block - 1) / elements_of_block;
-      if (batch.count == most_tensors || blocks + more > most_blocks) launch_batch();
-      if (n == 0) continue;
-      batch.items[batch.count] = {states_of<R, S>(c, i * R::states), c.in[gradients + i].template as<const S>(), n};
-      batch.first_block[batch.count++] = blocks;
-      blocks += static_cast<unsigned>(more);
-      batch.first_block[batch.count] = blocks;
-    }
-    launch_batch();
-  });
+  with_dtype<update_dtypes>(c, c.out[0].spec->dtype, [&]<class S>() { update_many<R, S>(c); });
 }
 template <class R>
 void optimizer_sparse_update(const KernelCall& c) {
