@@ -293,6 +293,15 @@ TEST_CASE("combine_updates: on another device, where rate and step stay on the h
   CHECK(same(weights_after(sim::device, true), want));
 }
 
+TEST_CASE("combine_updates: Variables on two devices are not updated together") {
+  const sim::Installed installed;
+  const std::vector<Variable> weights{Variable(wave({3, 4}).to(sim::device)), Variable(wave({4}, 1)),
+                                      Variable(wave({5}, 2).to(sim::device)), Variable(wave({6}, 3))};
+  const Ref<Graph> r = combine_updates(*step_of(optimizers::Adam(), weights));
+  verify(*r);
+  CHECK(count(*r, adam_updates_op) == 0);
+}
+
 TEST_CASE("combine_updates: the joined graph can be saved") {
   const std::vector<Variable> weights = weights_of({{3, 4}, {4}});
   const optimizers::Adam adam;

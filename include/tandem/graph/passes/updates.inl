@@ -67,8 +67,9 @@ TANDEM_LAZY class UpdateCombiner {
   bool continues_run(const Node& n) const {
     if (updates_.empty() || !can_combine(n)) return false;
     const Node& first = *updates_[0];
-    return n.op == first.op && n.attrs == first.attrs && from_.spec(n.in[0]).dtype == from_.spec(first.in[0]).dtype &&
-           std::ranges::equal(rest(n), rest(first)) &&
+    const Spec &weight = from_.spec(n.in[0]), &first_weight = from_.spec(first.in[0]);
+    return n.op == first.op && n.attrs == first.attrs && weight.dtype == first_weight.dtype &&
+           weight.device == first_weight.device && std::ranges::equal(rest(n), rest(first)) &&
            std::none_of(n.in.begin(), n.in.end(), [&](int v) { return is_held(v); });
   }
   bool is_assignment(const Node& n) const { return n.op == &assign_variable_op && is_held(n.in[0]); }
