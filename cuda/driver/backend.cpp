@@ -7,6 +7,7 @@
 #include "cuda/driver/capture.hpp"
 #include "cuda/driver/device.hpp"
 #include "cuda/driver/memory.hpp"
+#include "cuda/gemm/gemm.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/core/op.hpp"
 
@@ -118,6 +119,7 @@ const Backend backend{.count = &count,
                       .end_capture = &end_capture,
                       .launch_captured = &launch_captured,
                       .release_captured = &release_captured,
+                      .settings = &setting_changes,
                       .memory_info = &memory_info_of,
                       .set_memory_limit = &limit_memory};
 

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t workspace_bytes = std::size_t(32) << 20;  // what cuBLAS itself uses on Hopper
 std::atomic<bool> tf32_allowed{false};
+std::atomic<u64> tf32_changes{0};
 
 const CublasLt& library(const char* op) {
   const Library<CublasLt>& l = cublaslt();
@@ -191,7 +192,10 @@ void product_of_nothing(const KernelCall& c, const Product& p) {
 
 }  // namespace
 
-void set_tf32(bool allowed) { tf32_allowed = allowed; }
+void set_tf32(bool allowed) {
+  if (tf32_allowed.exchange(allowed) != allowed) ++tf32_changes;
+}
+u64 setting_changes() { return tf32_changes; }
 bool tf32() { return tf32_allowed; }
 
 void gemm(const KernelCall& c, Product p) {

@@ -42,6 +42,7 @@ inline void finish_rows(const KernelCall& c, DType dtype, void* y, const void* b
 
 /// Whether float32 products may round their operands to TF32's 10 bits. Off by default.
 void set_tf32(bool allowed);
+u64 setting_changes();  // so far
 bool tf32();
 
 }  // namespace TANDEM_NS::cuda

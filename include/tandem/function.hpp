@@ -38,6 +38,7 @@
 #include "tandem/graph/exec/plan.inl"
 #include "tandem/graph/exec/plan_text.inl"
 #include "tandem/graph/exec/program.inl"
+#include "tandem/graph/exec/segments.inl"
 #include "tandem/graph/exec/recorded.inl"
 #include "tandem/graph/exec/replay.inl"
 #include "tandem/graph/io/serialize_read.inl"

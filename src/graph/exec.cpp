@@ -5,3 +5,4 @@
 #include "tandem/graph/exec/plan.inl"
 #include "tandem/graph/exec/plan_text.inl"
 #include "tandem/graph/exec/program.inl"
+#include "tandem/graph/exec/segments.inl"

@@ -97,8 +97,27 @@ TEST_CASE("CUDA capture: an index out of range in a graph is reported in the op'
   REQUIRE(launches_since(before) >= 1);
   good = Tensor();  // its buffer, so that the graph is launched again
   const Tensor bad = constant({1, 20, 3}).gpu();
+  const std::uint64_t launched = cuda::graph_launches();
   (void)f(bad);
+  CHECK(launches_since(launched) == 1);
   CHECK_THROWS_WITH(cuda::synchronize(), ContainsSubstring("gather: index 20"));
+}
+
+TEST_CASE("CUDA capture: a graph made without TF32 is not launched where it is allowed") {
+  TANDEM_NEEDS_GPU;
+  const Tensor w = reals({16, 16}).gpu(), x = reals({8, 16}, float32, 3).gpu();
+  const auto f = function([w](const Tensor& a) { return chain(a, w); });
+  for (int i = 0; i < 4; ++i) (void)f(x);
+  std::uint64_t before = cuda::graph_launches();
+  (void)f(x);
+  CHECK(launches_since(before) == 1);
+  cuda::allow_tf32(true);
+  before = cuda::graph_launches();
+  (void)f(x);
+  CHECK(launches_since(before) == 0);
+  (void)f(x);
+  CHECK(launches_since(before) == 1);
+  cuda::allow_tf32(false);
 }
 
 TEST_CASE("CUDA capture: other threads launch while one captures") {

@@ -31,6 +31,8 @@ struct Backend {
   void* (*end_capture)(Stream stream) = nullptr;
   void (*launch_captured)(void* captured, Stream stream) = nullptr;
   void (*release_captured)(void* captured) = nullptr;
+  // Counts the changes of settings that are part of launches (TF32); null: there are none.
+  std::uint64_t (*settings)() = nullptr;
 
   // Null where the device does not count its memory.
   memory::Info (*memory_info)(int index) = nullptr;

@@ -9,19 +9,19 @@
 
 namespace TANDEM_NS::detail {
 
-/// Captured launches are valid for the operands with which they were captured. A program whose results a loop keeps
-/// alternates between few sets of buffers, so several captures are kept; the one that was made first makes room.
+/// Captured launches are valid for the operands and the settings of the device with which they were captured. A program
+/// whose results a loop keeps alternates between few sets of buffers, so several captures are kept; the one that was
+/// made first makes room.
 class Captures {
  public:
   explicit Captures(Stream stream) : stream_(stream), backend_(backend_of(stream.device)) {}
   Captures(const Captures&) = delete;
-  ~Captures() {
-    for (const Capture& c : known_) release(c);
-  }
+  ~Captures() { forget(); }
   /// Launches kernels on the operands. `launch_all` launches them one by one; at the second call with the same
   /// operands it is captured, from then on the capture is launched.
   template <class F>
   void run(Span<const Operand> operands, const F& launch_all) {
+    if (const u64 now = settings(); now != settings_) forget(), settings_ = now;
     Capture* const c = supported_ ? find(operands) : nullptr;
     if (c && !c->launches) supported_ = capture(*c, launch_all);
     if (c && c->launches) backend_.launch_captured(c->launches, stream_);
@@ -35,6 +35,11 @@ class Captures {
     void* launches = nullptr;  // null until the second call
   };
 
+  u64 settings() const { return backend_.settings ? backend_.settings() : 0; }
+  void forget() {
+    for (const Capture& c : known_) release(c);
+    known_.clear();
+  }
   // The capture for these operands; null if it is the first call with them.
   Capture* find(Span<const Operand> operands) {
     const auto is_same = [](const Operand& o, const void* data) { return o.data == data; };
@@ -73,6 +78,7 @@ class Captures {
   const Stream stream_;
   const Backend& backend_;
   LeanVector<Capture> known_;
+  u64 settings_ = settings();  // with which those were made
   bool supported_ = true;
 };
 

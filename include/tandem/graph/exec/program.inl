@@ -5,7 +5,6 @@
 
 #include "tandem/graph/exec/planned.hpp"
 #include "tandem/graph/exec/program.hpp"
-#include "tandem/graph/exec/segments.inl"
 #include "tandem/graph/ir/common.hpp"
 #include "tandem/util/lean_vector.hpp"
 

@@ -3,7 +3,9 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/core/backend.hpp"
 #include "tandem/graph/exec/planned.hpp"
+#include "tandem/util/inlined_vector.hpp"
 
 namespace TANDEM_NS::detail {
 
@@ -33,7 +35,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::find_segments() {
     for (std::uint32_t i = steps_[first].fresh; i < steps_[end - 1].fresh + steps_[end - 1].freshes; ++i) {
       const auto v = static_cast<std::size_t>(fresh_[i]);
       const std::size_t bytes = graph_->spec(fresh_[i]).bytes();
-      if (plan_.overwrites[v] >= 0 || plan_.donor[v] >= 0 || bytes > small) continue;
+      if (plan_.overwrites[v] >= 0 || bytes > small) continue;
       result_at_[i] = segment.result_bytes;
       segment.result_bytes += (bytes + alignment) / alignment * alignment;
     }
@@ -45,20 +47,25 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_segment(std::size_t segment, Executi
   const Span<const Step> steps(steps_.data() + part.first, part.end - part.first);
   if (call_scope) check_limits(*call_scope, *graph_, *steps[0].node);  // one launch for all steps
   SegmentState& state = *e.segments[segment];
-  for (const Step& s : steps)
+  InlinedVector<std::uint32_t, 8> copied;  // of the results, those that are not computed in their tensors
+  for (const Step& s : steps)              // what may fail comes before the launches
     for (std::uint32_t i = s.fresh; i < s.fresh + s.freshes; ++i)
-      if (result_at_[i] == nowhere) named(s, [&] { bind_output(i, e); });
-      else e.point(fresh_[i], state.results.data() + result_at_[i]);
+      named(s, [&] {
+        if (result_at_[i] == nowhere) return bind_output(i, e);
+        const int v = fresh_[i];
+        Tensor t = take_donated(plan_.donor[static_cast<std::size_t>(v)], e);
+        const bool is_copied = !t.is_set();
+        if (is_copied) copied.push(i), t = Tensor::allocate(graph_->spec(v));
+        e.point(v, is_copied ? state.results.data() + result_at_[i] : t.raw());
+        e.hold(v, std::move(t));
+      });
   state.captures.run({e.operands.data() + part.first_operand, part.operands}, [&] {
     for (const Step& s : steps) named(s, [&] { invoke(*s.op, e.calls[s.index], s.stream); });
   });
-  for (const Step& s : steps)
-    for (std::uint32_t i = s.fresh; i < s.fresh + s.freshes; ++i) {
-      if (result_at_[i] == nowhere) continue;
-      Tensor t = Tensor::allocate(graph_->spec(fresh_[i]));
-      copy_bytes(t.raw(), t.device(), state.results.data() + result_at_[i], t.device(), t.spec().bytes());
-      e.hold(fresh_[i], std::move(t));
-    }
+  for (const std::uint32_t i : copied) {
+    const Tensor& t = e.tensors[static_cast<std::size_t>(fresh_[i])];
+    copy_bytes(t.raw(), t.device(), state.results.data() + result_at_[i], t.device(), t.spec().bytes());
+  }
 }
 
 }  // namespace TANDEM_NS::detail
