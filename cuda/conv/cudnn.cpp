@@ -1,7 +1,8 @@
 // Convolutions by cuDNN's graph API. A problem is described as a graph of one operation; cuDNN's heuristics list
 // engines for it, the best first, and the first one that is exact enough and supported becomes the plan, which is
-// cached and reused. Nothing is timed, so the choice depends on the problem, the device and the version of cuDNN alone.
-// cuDNN's filters are [out, spatial..., in]: ours are transposed into such a copy, and a gradient back.
+// cached and reused. Nothing is timed, so the choice depends on the problem, the alignment of the images, TF32, the
+// device and the version of cuDNN alone. cuDNN's filters are [out, spatial..., in]: ours are transposed into such a
+// copy, and a gradient back.
 #include "cuda/conv/cudnn.hpp"
 
 #include <algorithm>
@@ -222,9 +223,7 @@ class Planner {
       Descriptor plan(api_, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
       plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle_);
       plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine);
-      const cudnnStatus_t status = plan.finalized();
-      if (status == CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED) continue;  // at run time; others are compiled
-      if (!api_.check(status, "plan")) continue;
+      if (!api_.went_well(plan.finalized())) continue;  // some are compiled at run time, which may fail
       std::int64_t workspace = 0;
       plan.read(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, &workspace, 1);
       if (!plan.is_good(api_, "workspace") || workspace > workspace_limit) continue;
@@ -322,7 +321,7 @@ bool run(const CudnnApi& api, const KernelCall& c, const ConvProblem& p, const C
   if (kept.unsupported) return false;
   use_device(q.device);
   if (!kept.handle) {
-    kept.unsupported = !api.check(api.f.create(&kept.handle), "handle");
+    kept.unsupported = !api.went_well(api.f.create(&kept.handle));  // without the device, or parts of cuDNN
     if (kept.unsupported) return false;
   }
   const bool rounds = p.dtype != DType::float32 || tf32();

@@ -21,6 +21,11 @@ struct CudnnApi {
   const Cudnn& f;
   const char* op;
 
+  /// Returns whether that went well. Raises the failure of a kernel that ran before, and nothing else.
+  bool went_well(cudnnStatus_t s) const {
+    if (s != CUDNN_STATUS_SUCCESS) cuda::check(cudaGetLastError(), op, "cuDNN");
+    return s == CUDNN_STATUS_SUCCESS;
+  }
   /// Returns false for what cuDNN does not support.
   ///   throws  errors::CudaError for any other failure
   bool check(cudnnStatus_t s, const char* what) const {

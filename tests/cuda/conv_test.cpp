@@ -28,6 +28,8 @@ std::vector<Case> cases() {
                       {{2, 5, 6, 8}, {1, 1, 2, 12}, {}},
                       {{2, 5, 6, 3}, {2, 2, 1, 6}, {}},
                       {{2, 20, 3}, {4, 3, 7}, {.padding = Padding::same}},
+                      {{2, 9, 9, 8}, {3, 3, 8, 8}, {.strides = 2, .padding = {{1, 1}, {1, 1}}}},
+                      {{2, 8, 8, 16}, {3, 3, 4, 16}, {.padding = Padding::same}},
                       {{1, 4, 5, 4, 8}, {2, 3, 3, 8, 4}, {.strides = 2, .padding = Padding::same}}};
   if (emulator::barrier) return r;
   r.push_back({{8, 28, 28, 32}, {3, 3, 32, 64}, {.padding = Padding::same}});
