@@ -6,6 +6,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/sim.hpp"
 #include "tests/train/problem.hpp"
 
 namespace trainer_test {
@@ -359,6 +360,17 @@ TEST_CASE("a history is read back from its text") {
   CHECK(error_of([&] { a.set("a\tb", 1); }).find("control characters") != std::string::npos);
   for (const char* damaged : {"loss 1", "loss\n", "loss 1x\n", " \n"})
     CHECK(error_of([&] { train::History::parse(damaged); }).find("not a history") != std::string::npos);
+}
+
+TEST_CASE("in the scope of a device, batches that were made on the host are copied there") {
+  const sim::Installed installed;
+  const Points points(40);
+  const DeviceScope scope(sim::device);
+  const layers::Sequential net = network();
+  train::Trainer trainer(net, options());
+  const train::History history = trainer.fit(points.batches(16), {.epochs = 3});
+  CHECK(history["loss"].back() < history["loss"].front());
+  CHECK(trainer.predict(points.x, 16).device() == sim::device);
 }
 
 }  // namespace trainer_test

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/core/scope.hpp"
 #include "tandem/data/dataset.hpp"
 
 namespace TANDEM_NS::train {
@@ -39,6 +40,15 @@ void append(T&& element, Batch& batch) {
   } else {
     for (auto& part : element) append(std::move(part), batch);
   }
+}
+
+/// In the scope of another device than the CPU: what was computed on the host, as it is by a data set's threads,
+/// follows the model there.
+inline void follow_device(Batch& batch) {
+  const Device device = current_device();
+  if (device.kind == Device::cpu) return;
+  for (Tensor& t : batch)
+    if (t.device().kind == Device::cpu && t.dtype() != DType::string) t = t.to(device);
 }
 
 /// A pass through a data set.
@@ -91,6 +101,7 @@ class DatasetSource final : public BatchSource {
       if (!element) return false;
       batch.clear();
       append(std::move(*element), batch);
+      follow_device(batch);
       return true;
     }
     data::Position position() const override { return it.position(); }
@@ -102,7 +113,8 @@ class DatasetSource final : public BatchSource {
 }  // namespace detail
 
 /// A data set of batches, for Trainer: any data::Dataset whose elements are tensors, or pairs, tuples, arrays and
-/// vectors of tensors. Other elements become such by map(). Copies refer to the same data set.
+/// vectors of tensors. Other elements become such by map(). In a DeviceScope batches on the CPU are copied to its
+/// device. Copies refer to the same data set.
 class Batches {
  public:
   /// None.
