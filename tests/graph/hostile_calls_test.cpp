@@ -5,6 +5,7 @@
 // of the same: tests/fuzz/graph_fuzz.cpp.
 #include "tests/support/hostile_calls.hpp"
 #include "tandem/core/allocator.hpp"
+#include "tandem/core/invoke.hpp"
 #include "tandem/graph/exec/concrete.hpp"
 #include "tandem/graph/io/serialize.hpp"
 #include "tandem/graph/trace/function.hpp"
@@ -40,7 +41,7 @@ void check_file(const hostile::File& file) {
 }
 void check_files(const Call& call, bool with_open_sizes) {
   for (const bool host_constants : {false, true}) {
-    if (host_constants && !call.op->host_inputs) continue;
+    if (host_constants && !tandem::detail::has_host_inputs(*call.op, call.in.size())) continue;
     for (const bool open : {false, true}) {
       if (open && !with_open_sizes) continue;
       CAPTURE(open, host_constants);
