@@ -356,6 +356,13 @@ bool conv_by_cudnn([[maybe_unused]] const KernelCall& c, [[maybe_unused]] const 
   return false;
 #endif
 }
+bool has_cudnn() {
+#if TANDEM_WITH_CUDNN
+  return cudnn().is_open();
+#else
+  return false;
+#endif
+}
 u64 cudnn_convolutions() { return convolutions; }
 
 }  // namespace TANDEM_NS::cuda

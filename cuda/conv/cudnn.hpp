@@ -21,12 +21,13 @@ struct ConvOperands {
   void *x, *w, *y;
 };
 
-/// Launches the convolution and returns true; or launches nothing and returns false: without cuDNN, for float64, for
-/// unequal padding, numbers of channels that are not multiples of 4, and for what no engine computes with sums of
+/// Launches the convolution and returns true; or returns false and has computed nothing: without cuDNN, for float64,
+/// for unequal padding, numbers of channels that are not multiples of 4, and for what no engine computes with sums of
 /// float32 in a fixed order (of products of TF32, if that is allowed).
 ///   throws  errors::CudaError in the op's name if cuDNN fails
 bool conv_by_cudnn(const KernelCall& c, const ConvProblem& p, const ConvOperands& of);
-/// How many convolutions conv_by_cudnn has launched. For tests.
+/// For tests: whether cuDNN is there, and how many convolutions conv_by_cudnn has launched.
+bool has_cudnn();
 u64 cudnn_convolutions();
 
 }  // namespace TANDEM_NS::cuda

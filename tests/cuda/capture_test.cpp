@@ -126,6 +126,7 @@ TEST_CASE("CUDA capture: other threads launch while one captures") {
   const Tensor host_w = reals({32, 32}), w = host_w.gpu(), host_x = reals({32, 32}, float32, 3), x = host_x.gpu();
   const Tensor want = chain(host_x, host_w).cpu();
   std::vector<Tensor> results(4);
+  const std::uint64_t before = cuda::graph_launches();
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < results.size(); ++t)
     threads.emplace_back([&, t] {
@@ -135,5 +136,6 @@ TEST_CASE("CUDA capture: other threads launch while one captures") {
       }
     });
   for (std::thread& t : threads) t.join();
+  CHECK(launches_since(before) >= results.size());
   for (const Tensor& y : results) check_near(y, want);
 }

@@ -61,8 +61,7 @@ TEST_CASE("CUDA conv: all three products of all dtypes, and the same bits again"
       for (std::size_t i = 0; i < want.size(); ++i) {
         CAPTURE(i);
         CHECK(got[i].device() == gpu);
-        // A filter's gradient has sums over all pixels, of thousands of terms in the larger cases.
-        check_near(got[i], want[i], 1, i == 1 && x.size() > 100'000 ? 4 : 1);
+        check_near(got[i], want[i], 1);
         CHECK(table_calls::same_bits(again[i], got[i]));
       }
     }
@@ -117,12 +116,12 @@ TEST_CASE("CUDA conv: a value that is not finite stays within the windows that r
 TEST_CASE("CUDA conv: traced, with its gradients") {
   TANDEM_NEEDS_GPU;
   for (const DType d : {float32, float16}) {
-    const Case k{{2, 8, 7, 4}, {3, 3, 4, 6}, {.strides = 2, .padding = Padding::same}};
-    const Tensor x = reals(k.x, d), w = reals(k.w, d, 2);
+    const Case k{{2, 8, 7, 4}, {3, 3, 4, 8}, {.strides = 2, .padding = {{1, 1}, {1, 1}}}};
+    const Tensor x = reals(k.x, d), w = reals(k.w, d, 2), image_there = x.gpu(), filter_there = w.gpu();
     auto f = function([&](const Tensor& image, const Tensor& filter) { return products(k, image, filter); });
-    const std::vector<Tensor> want = products(k, x, w), eager = products(k, x.gpu(), w.gpu());
+    const std::vector<Tensor> want = products(k, x, w), eager = products(k, image_there, filter_there);
     for (int run = 0; run < 3; ++run) {
-      const std::vector<Tensor> got = f(x.gpu(), w.gpu());
+      const std::vector<Tensor> got = f(image_there, filter_there);
       for (std::size_t i = 0; i < want.size(); ++i) {
         CAPTURE(name(d), run, i);
         check_near(got[i], want[i], 1);
@@ -157,8 +156,8 @@ TEST_CASE("CUDA conv: what cuDNN computes, if it is there, and what it does not"
     (void)products({x, w, o}, reals(x, d).gpu(), reals(w, d).gpu());
     return by_cudnn() - before;
   };
-  const u64 all = used({1, 8, 8, 4}, {3, 3, 4, 4}, float32);  // 0 without cuDNN
-  CHECK((all == 0 || all == 3));
+  const u64 all = cuda::has_cudnn && cuda::has_cudnn() ? 3 : 0;
+  CHECK(used({1, 8, 8, 4}, {3, 3, 4, 4}, float32) == all);
   CHECK(used({1, 8, 8, 4}, {3, 3, 4, 4}, bfloat16) == all);
   CHECK(used({1, 8, 8, 4}, {3, 3, 4, 4}, float32, {.strides = 2, .padding = {{1, 1}, {1, 1}}}) == all);
   CHECK(used({1, 8, 8, 4}, {3, 3, 4, 4}, float32, {.strides = 2, .padding = {{0, 1}, {0, 1}}}) == 0);

@@ -20,9 +20,10 @@ namespace emulator {  // where it is linked
 [[gnu::weak]] std::size_t taken_bytes();        // memory of the device that is in use
 }  // namespace emulator
 
-namespace TANDEM_NS::cuda {
-[[gnu::weak]] u64 cudnn_convolutions();  // where the library's own symbols can be linked
-}
+namespace TANDEM_NS::cuda {  // where the library's own symbols can be linked
+[[gnu::weak]] bool has_cudnn();
+[[gnu::weak]] u64 cudnn_convolutions();
+}  // namespace TANDEM_NS::cuda
 
 namespace gpu_test {
 
@@ -51,11 +52,11 @@ inline double tolerance(tandem::DType d) {
   }
 }
 /// Checks dtype, shape and elements of a device result against the CPU's. Errors are relative to the result's largest
-/// number, or to `least`: what cancels has the errors of its terms. `times` the tolerance are allowed.
-inline void check_near(const tandem::Tensor& got, const tandem::Tensor& want, double least = 1e-3, double times = 1) {
+/// number, or to `least`: what cancels has the errors of its terms.
+inline void check_near(const tandem::Tensor& got, const tandem::Tensor& want, double least = 1e-3) {
   REQUIRE(got.dtype() == want.dtype());
   REQUIRE(got.shape() == want.shape());
-  const double limit = times * tolerance(want.dtype());
+  const double limit = tolerance(want.dtype());
   if (limit == 0) {
     CHECK(table_calls::same_bits(got, want));
   } else if (tandem::is_complex(want.dtype())) {

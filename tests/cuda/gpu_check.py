@@ -80,7 +80,7 @@ def run_tests(program, names, env, limit, wrapper=()):
         why = next((t for t in texts if "Exception translation was disabled" not in t.group(2)), None)
         if not why:
             why = re.search(r'<Expression success="false"[^>]*line="(\d+)"[^>]*>(.*?)</Expression>', piece, re.S)
-        info = " | ".join(html.unescape(i).strip() for i in re.findall(r"<Info>(.*?)</Info>", piece, re.S)[:3])
+        info = " | ".join(html.unescape(i).strip() for i in re.findall(r"<Info>(.*?)</Info>", piece, re.S)[-6:])
         text_of_why = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", why.group(2)))).strip() if why else ""
         results[name] = {"passed": result.group(1) == "true", "seconds": float(result.group(2) or 0)}
         if result.group(1) != "true":
