@@ -8,6 +8,7 @@
 #include "tandem/autodiff/custom_gradient.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
+#include "tandem/ops/debug/op_counts.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace tandem;
@@ -298,4 +299,36 @@ TEST_CASE("tape: complex gradients are conjugated, as TensorFlow's") {
   CHECK(slope(squared_difference(a, b), b) == C(4, -4));
   CHECK(slope(reduce_prod(concat({a, b}, 0)), a) == C(3, -4));
   CHECK(slope(cumprod(concat({a, b}, 0)), a) == C(4, -4));
+}
+
+TEST_CASE("gradient() computes what its sources need and nothing else") {
+  const Tensor x = ones({2, 3}), w = ones({3, 4}), v = ones({4, 5});
+  GradientTape tape({.persistent = true});
+  tape.watch(x), tape.watch(w), tape.watch(v);
+  const Tensor h = matmul(x, w), y = matmul(h, v), beside = exp(w);
+  const auto products = [&](const Tensor& target, const std::vector<Tensor>& sources) {
+    auto pause = tape.stop_recording();
+    debugging::enable_op_counts();
+    (void)tape.gradient(target, sources);
+    debugging::disable_op_counts();
+    const auto counts = debugging::op_counts();
+    const auto at = counts.find("matmul");
+    return at == counts.end() ? 0 : at->second;
+  };
+  CHECK(products(y, {x, w, v}) == 4);
+  CHECK(products(y, {v}) == 1);     // not beyond h
+  CHECK(products(y, {x}) == 2);     // neither w's nor v's
+  CHECK(products(y, {h}) == 1);     // a source within the graph
+  CHECK(products(y, {w, v}) == 3);  // all but x's
+  CHECK(products(y + reduce_sum(beside), {w}) == 2);
+  CHECK(products(beside, {w}) == 0);
+}
+
+TEST_CASE("gradient() of one Variable leaves the others, and loops that read it many times, alone") {
+  Variable a(constant(2.f)), b(constant(3.f));
+  GradientTape tape({.persistent = true});
+  Tensor y = constant(1.f);
+  for (int i = 0; i < 5; ++i) y = y * a.value() + b.value();
+  const Tensor both = tape.gradient(y, {a, b})[0], alone = tape.gradient(y, a);
+  CHECK(both.item<float>() == alone.item<float>());
 }

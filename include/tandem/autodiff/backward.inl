@@ -74,23 +74,43 @@ struct GradientTape::Backward {
   // By slot: 0, or 1 + the slot that accumulates its sum, which a source will read. Reads of a Variable that is a
   // source share one sum, which is accumulated during the walk: a loop may have read it a thousand times.
   std::vector<int> wanted;
+  // By slot: whether a source is computed into it, so that its gradient is needed; empty if that holds for all.
+  std::vector<bool> needed = {};
 
+  bool needs(int slot) const { return slot >= 0 && (needed.empty() || needed[static_cast<std::size_t>(slot)]); }
+  bool needs_any(const Entry& e) const {
+    const Span<const int> in(e.in_slots(), e.n_in);
+    return std::any_of(in.begin(), in.end(), [&](int slot) { return needs(slot); });
+  }
   detail::GradientSum& sum_of(int slot) {
     const int at = wanted[static_cast<std::size_t>(slot)];
     return sums[static_cast<std::size_t>(at ? at - 1 : slot)];
   }
   // A read that is itself a source keeps a separate sum.
   void want() {
-    int single;
+    int single, found = 0;
     for (const bool variables : {false, true})
       for (const Source& s : sources) {
         if (s.is_variable() != variables) continue;
         int first = -1;
         for (int slot : tape.slots_of(s, single)) {
           int& w = wanted[static_cast<std::size_t>(slot)];
+          found += !w;
           if (!w) w = 1 + (first < 0 ? first = slot : first);
         }
       }
+    if (found < tape.leaves_) find_needed();
+  }
+  void find_needed() {
+    LeanVector<const Entry*> entries;
+    for (const Entry* e = tape.last_; e; e = e->prev) entries.push_back(e);
+    needed.resize(wanted.size());
+    for (std::size_t slot = 0; slot < wanted.size(); ++slot) needed[slot] = wanted[slot] != 0;
+    for (std::size_t k = entries.size(); k-- > 0;) {
+      const Entry& e = *entries[k];
+      if (e.op->flags.non_differentiable || !needs_any(e)) continue;
+      for (std::uint32_t i = 0; i < e.n_out; ++i) needed[static_cast<std::size_t>(e.first_out) + i] = true;
+    }
   }
   Gradient total(const Source& s) const {
     detail::GradientSum sum;
@@ -125,7 +145,7 @@ struct GradientTape::Backward {
   Grads rule(Entry& e, Span<const Tensor> g) {
     std::uint64_t wants = 0;
     for (std::uint32_t i = 0; i < e.n_in; ++i)
-      wants |= static_cast<std::uint64_t>(e.in_slots()[i] >= 0) << (i < 63 ? i : 63);
+      wants |= static_cast<std::uint64_t>(needs(e.in_slots()[i])) << (i < 63 ? i : 63);
     const GradCall call{*e.op, g, {e.saved(), e.n_in}, {e.saved() + e.n_in, e.n_out}, e.attrs(), wants};
     const SourceLocation where{e.file, nullptr, e.line};
     const detail::CallSite site(where, *e.op);
@@ -154,7 +174,7 @@ struct GradientTape::Backward {
       any |= sums[first + i].is_set();
       upstream.push(take(first + i));
     }
-    if (!any || e.op->flags.non_differentiable) return {};
+    if (!any || e.op->flags.non_differentiable || !needs_any(e)) return {};
     return rule(e, {upstream.begin(), upstream.size()});
   }
   // Equal unknown dims may still differ at run time: [None] + [None] of sizes 3 and 1.
@@ -167,7 +187,7 @@ struct GradientTape::Backward {
     for (std::size_t i = 0; i < e.n_in && i < r.size(); ++i) {
       Gradient& x = r[i];
       // Integers that are computed from a watched tensor, as its argmax, have slots too.
-      if (slots[i] < 0 || !x.is_set() || !is_differentiable(x.dtype())) continue;
+      if (!needs(slots[i]) || !x.is_set() || !is_differentiable(x.dtype())) continue;
       const Tensor& saved = e.saved()[i];
       if (e.op->flags.pointwise && saved.is_set() && may_differ(saved, x.dense()))
         x = tandem::detail::sum_to_like(x.dense(), saved);

@@ -30,7 +30,7 @@ TANDEM_INLINE void GradientTape::Log::clear() {
   map_.clear();
   variables_.clear();
   reads_.clear();
-  slots_ = 0;
+  slots_ = leaves_ = 0;
 }
 TANDEM_INLINE void GradientTape::Log::release_saved(Entry& e) {
   for (Tensor& t : e.all_saved()) t = Tensor();
@@ -52,7 +52,9 @@ TANDEM_INLINE void GradientTape::Log::check_watchable(const Spec& s) {
 }
 TANDEM_INLINE void GradientTape::Log::watch(const Tensor& x) {
   check_watchable(x.spec());
-  if (map_.find(x.id()) < 0) map_.insert(x.id(), slots_++);
+  if (map_.find(x.id()) >= 0) return;
+  map_.insert(x.id(), slots_++);
+  ++leaves_;
 }
 TANDEM_INLINE void GradientTape::Log::watch(const Variable& v) {
   check_watchable(v.spec());
@@ -73,6 +75,7 @@ TANDEM_INLINE void GradientTape::Log::read(const Variable& v, const Tensor& valu
   if (paused || !is_differentiable(value.dtype())) return;
   if (!(options_.watch_accessed_variables && v.trainable()) && variables_.find(v.id()) < 0) return;
   const int slot = slots_++;  // whatever raises here: no other value may get it
+  ++leaves_;
   map_.insert(value.id(), slot);
   reads_of(v).slots.push(slot);
 }

@@ -56,7 +56,7 @@ struct GradCall {
   const Attrs& attrs;
   std::uint64_t wanted;
 
-  /// Whether the gradient of input i is needed; others need not be computed. Inputs from 63 on are always needed.
+  /// Whether the gradient of input i is needed; others need not be computed. Inputs from 63 on have one answer.
   bool needs(std::size_t i) const { return wanted >> (i < 63 ? i : 63) & 1u; }
   template <class A>
   const A& get() const {
