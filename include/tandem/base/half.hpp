@@ -13,8 +13,25 @@ struct Half {
   std::uint16_t bits = 0;
 
   Half() = default;
-  TANDEM_HD explicit Half(float x) : bits(from_float(std::bit_cast<std::uint32_t>(x))) {}
-  TANDEM_HD explicit operator float() const { return std::bit_cast<float>(to_float(bits)); }
+  TANDEM_HD explicit Half(float x) {
+#ifdef __CUDA_ARCH__  // one instruction, which makes all NaN the same, and a choice, which is not a branch
+    const auto f = std::bit_cast<std::uint32_t>(x);
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    bits = x == x ? bits : static_cast<std::uint16_t>((f >> 16 & 0x8000u) | 0x7e00u | (f >> 13 & 0x3ffu));
+#else
+    bits = from_float(std::bit_cast<std::uint32_t>(x));
+#endif
+  }
+  TANDEM_HD explicit operator float() const {
+#ifdef __CUDA_ARCH__
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+    const std::uint32_t nan = (bits & 0x8000u) << 16 | 0x7fc00000u | (bits & 0x3ffu) << 13;
+    return x == x ? x : std::bit_cast<float>(nan);
+#else
+    return std::bit_cast<float>(to_float(bits));
+#endif
+  }
 
  private:
   static TANDEM_HD std::uint16_t from_float(std::uint32_t f) {
@@ -44,8 +61,13 @@ struct BFloat16 {
   BFloat16() = default;
   TANDEM_HD explicit BFloat16(float x) {
     const auto f = std::bit_cast<std::uint32_t>(x);
+#ifdef __CUDA_ARCH__
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    bits = x == x ? bits : static_cast<std::uint16_t>(f >> 16 | 0x40u);
+#else
     bits = static_cast<std::uint16_t>((f & 0x7fffffffu) > 0x7f800000u ? (f >> 16 | 0x40u)
                                                                       : (f + 0x7fffu + (f >> 16 & 1u)) >> 16);
+#endif
   }
   TANDEM_HD explicit operator float() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 };
