@@ -42,6 +42,16 @@ struct IndexMap {
     if (axes > 0)
       for (int k = 0; k < K; ++k) at[k] += stride[k][0] * static_cast<i64>(index);
   }
+  /// The offset of one operand.
+  TANDEM_HD i64 offset(int k, std::uint32_t index) const {
+    i64 at = 0;
+    for (int d = axes - 1; d > 0; --d) {
+      const std::uint32_t q = size[d].quotient(index);
+      at += stride[k][d] * static_cast<i64>(index - q * size[d].divisor);
+      index = q;
+    }
+    return axes > 0 ? at + stride[k][0] * static_cast<i64>(index) : 0;
+  }
 };
 
 /// The axes before conversion to an IndexMap: sizes may still exceed 32 bits.

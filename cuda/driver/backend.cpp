@@ -7,6 +7,7 @@
 #include "cuda/driver/capture.hpp"
 #include "cuda/driver/device.hpp"
 #include "cuda/driver/memory.hpp"
+#include "cuda/fused/program.hpp"
 #include "cuda/gemm/gemm.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/core/op.hpp"
@@ -115,6 +116,7 @@ const Backend backend{.count = &count,
                       .synchronize = &wait,
                       .has_kernel = [](const OpDef& op) { return op.cuda != nullptr; },
                       .uses_workspace = false,
+                      .fusion = {most_fused_ops, most_fused_inputs, &can_fuse},
                       .begin_capture = &begin_capture,
                       .end_capture = &end_capture,
                       .launch_captured = &launch_captured,

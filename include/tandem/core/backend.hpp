@@ -13,6 +13,13 @@ namespace TANDEM_NS {
 
 struct OpDef;
 
+/// What a fused program (ops/fused/fused.hpp) may contain: how many ops and inputs; and which ops, given the dtypes of
+/// their inputs and, as the last one, of their result (null: all that the CPU computes).
+struct FusionLimits {
+  std::size_t ops = 512, inputs = 48;
+  bool (*allows)(const OpDef& op, Span<const DType> dtypes) = nullptr;
+};
+
 struct Backend {
   int (*count)();                                   // the number of usable devices of this kind
   const char* (*why_off)();                         // the reason why count() is 0
@@ -23,6 +30,7 @@ struct Backend {
   void (*synchronize)(int index);                                          // raises the errors of launched kernels
   bool (*has_kernel)(const OpDef& op);                                     // whether launch() can run the op
   bool uses_workspace = true;  // whether its kernels use the scratch memory that OpDef::workspace asks for
+  FusionLimits fusion = {};
 
   // Captures (CUDA graphs); null where the device has none. Between begin and end, launches on the stream are recorded
   // and not run. end_capture() returns them as one launch, or null if one of them cannot be captured; the operands'

@@ -36,6 +36,8 @@ void full_like(const KernelCall& c);
 void sequence_mask(const KernelCall& c);
 // ops/debug/check_numerics.inl
 void check_numerics(const KernelCall& c);
+// ops/fused/fused.inl
+void fused(const KernelCall& c);
 // ops/index/count.inl
 void bincount(const KernelCall& c);
 void histogram(const KernelCall& c);

@@ -21,8 +21,6 @@
 namespace TANDEM_NS {
 namespace detail {
 
-inline constexpr std::size_t most_fused_ops = 512, most_fused_inputs = 48;
-
 // Assigns each value a number that equal shapes share; shapes with unknown dims share one if they are guaranteed to
 // be equal.
 class ShapeClasses {
@@ -71,7 +69,14 @@ TANDEM_LAZY_INLINE bool is_fusible(const Graph& g, const Node& n) {
   for (int v : n.in)
     if (g.spec(v).device != device) return false;
   const DType last = g.spec(n.in[n.in.size() - 1]).dtype;
-  return has_kernel(fused_op, device) && can_fuse(*n.op, is_widened(*n.op, last) ? DType::float32 : last, n.attrs);
+  if (!has_kernel(fused_op, device) || !can_fuse(*n.op, is_widened(*n.op, last) ? DType::float32 : last, n.attrs))
+    return false;
+  const Backend* const backend = backends[device.kind];
+  if (!backend || !backend->fusion.allows) return true;
+  InlinedVector<DType, 4> dtypes;
+  for (int v : n.in) dtypes.push(g.spec(v).dtype);
+  dtypes.push(g.spec(n.first_out).dtype);
+  return backend->fusion.allows(*n.op, dtypes);
 }
 
 // Partitions nodes into fusion groups.
@@ -116,8 +121,10 @@ TANDEM_LAZY class Groups {
     for (int v : n.in)
       if (related(v) && level_[at(producer(v))] == level) group_[at(root(producer(v)))] = root(i);
   }
-  // Splits a group that is too large into parts that follow each other in program order.
+  // Splits a group that is too large for its device into parts that follow each other in program order.
   void split(const std::vector<int>& nodes, LeanVector<std::vector<int>>& to) const {
+    const Backend* const backend = backends[graph_.spec(graph_.nodes[at(nodes[0])].first_out).device.kind];
+    const FusionLimits most = backend ? backend->fusion : FusionLimits{};
     std::vector<int> part, inputs;
     const auto close = [&] {
       if (part.size() > 1) to.push_back(part);
@@ -128,7 +135,7 @@ TANDEM_LAZY class Groups {
         if (std::find(inputs.begin(), inputs.end(), v) == inputs.end() &&
             std::find(part.begin(), part.end(), producer(v)) == part.end())
           inputs.push_back(v);
-      if (part.size() >= most_fused_ops || inputs.size() > most_fused_inputs) {
+      if (part.size() >= most.ops || inputs.size() > most.inputs) {
         close();
         for (int v : graph_.nodes[at(i)].in) inputs.push_back(v);
       }

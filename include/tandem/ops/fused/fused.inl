@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tandem/cpu/fused/fused.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/fused/fused.hpp"
 #include "tandem/ops/rule.hpp"
 
@@ -60,6 +61,7 @@ TANDEM_INLINE constexpr OpDef fused_op{.name = "fused",
                                        .input_names = "inputs...",
                                        .infer = &detail::infer_fused,
                                        .cpu = &detail::fused_kernel,
+                                       .cuda = TANDEM_CUDA(&cuda::fused),
                                        .dtype_input = -1,
                                        .inputs = at_least(1),
                                        .outputs = -1,
