@@ -1,7 +1,9 @@
-// The CUDA kernels of scaled dot-product attention. Blocks compute tiles of the result and never store the matrix of
+// The CUDA kernels of scaled dot-product attention without tensor cores: of float64, of any width and address, and of
+// tiles that attention_mma.cu has marked. Blocks compute tiles of the result and never store the matrix of
 // weights. Gradients are gathered, not added: a block goes over all queries of its keys, or all keys of its queries, in
 // order, so results are reproducible. Half precision is computed in float32.
 // Source: Dao et al. 2022, "FlashAttention"; Milakov and Gimelshein 2018, "Online normalizer calculation for softmax".
+#include "cuda/attention/attention_mma.hpp"
 #include "cuda/attention/tile.hpp"
 #include "cuda/layout/copy.hpp"
 #include "cuda/slices.hpp"
@@ -12,9 +14,21 @@ namespace {
 // Which tile a block computes: of a matrix of queries (or keys), some of its rows, and columns of the result.
 struct TileGrid {
   i64 matrices, tiles, columns;
-  TileGrid(i64 count, i64 steps, i64 width, int rows)
-      : matrices(count), tiles((steps + rows - 1) / rows), columns((width + tile_columns - 1) / tile_columns) {}
+  int rows;
+  const int* redo;  // null, or which tiles of mma_rows are computed
+  TileGrid(i64 count, i64 steps, i64 width, int rows_of_tile, const int* chosen)
+      : matrices(count),
+        tiles((steps + rows_of_tile - 1) / rows_of_tile),
+        columns((width + tile_columns - 1) / tile_columns),
+        rows(rows_of_tile),
+        redo(chosen) {}
   TANDEM_HD i64 count() const { return matrices * tiles * columns; }
+  /// Whether a tile need not be computed.
+  TANDEM_HD bool skips(i64 tile) const {
+    if (!redo) return false;
+    const i64 each = mma_rows / rows;
+    return !redo[tile / tiles * ((tiles + each - 1) / each) + tile % tiles / each];
+  }
 };
 template <class S>
 TANDEM_HD TileRows<S> rows_of(const S* x, const MatrixPlaces& places, i64 matrix, i64 first, i64 steps) {
@@ -60,6 +74,7 @@ __global__ void __launch_bounds__(block_size)
   const bool hides = p.mask_kind || p.causal;
   for (i64 block = blockIdx.x; block < grid.count(); block += gridDim.x) {
     const i64 column = block % grid.columns * tile_columns, tile = block / grid.columns;
+    if (grid.skips(tile)) continue;
     const i64 batch = tile / grid.tiles, query = tile % grid.tiles * rows, keys = p.keys_of(batch);
     const ScoreRule<S, T> rule(p, batch);
     OnlineSoftmax<T, R> softmax;
@@ -167,6 +182,7 @@ __global__ void __launch_bounds__(block_size)
   const bool hides = p.mask_kind || p.causal;
   for (i64 block = blockIdx.x; block < grid.count(); block += gridDim.x) {
     const i64 column = block % grid.columns * tile_columns, tile = block / grid.columns;
+    if (grid.skips(tile)) continue;
     const i64 batch = tile / grid.tiles, query = tile % grid.tiles * rows, keys = p.keys_of(batch);
     T sums[tile_pairs<T>][own_columns] = {};
     for (i64 key = 0; key < p.n && !(p.causal && key >= query + rows); key += rows) {
@@ -186,6 +202,7 @@ __global__ void __launch_bounds__(block_size)
   const i64 width = values ? p.e : p.d;
   for (i64 block = blockIdx.x; block < grid.count(); block += gridDim.x) {
     const i64 column = block % grid.columns * tile_columns, tile = block / grid.columns;
+    if (grid.skips(tile)) continue;
     const i64 keys = tile / grid.tiles, key = tile % grid.tiles * rows;
     T sums[tile_pairs<T>][own_columns] = {};
     for (i64 user = 0; user < p.users; ++user)
@@ -202,13 +219,21 @@ __global__ void __launch_bounds__(block_size)
 
 inline constexpr DTypes with_half = dtypes::floating | dtypes::half_floating;
 
+// Whether what tensor cores computed may have a NaN that does not belong there: of what is hidden; of an infinity, as
+// float32 is split; or of one and a weight that float16 rounds to 0.
+bool may_mix(DType dtype, const AttentionPlan& p) { return p.hides() || dtype != DType::bfloat16; }
+std::size_t bytes_of_marks(i64 matrices, i64 steps) {
+  return static_cast<std::size_t>(mma_tiles(matrices, steps)) * sizeof(int);
+}
+
+// Computes the gradients, or those tiles of them that are marked.
 template <class S>
-void grad_of(const KernelCall& c, const AttentionPlan& p) {
+void grad_of(const KernelCall& c, const AttentionPlan& p, const int* redo_queries, const int* redo_keys) {
   using T = ComputeOf_t<S>;
   const GradOperands<S, T> o{c.in[0].as<const S>(), c.in[1].as<const S>(), c.in[2].as<const S>(),
                              c.in[3].as<const S>(), c.in[4].as<const T>(), c.in[5].as<const T>()};
-  const TileGrid queries(p.batches, p.m, p.d, tile_rows<T>), keys(p.key_batches, p.n, p.d, tile_rows<T>),
-      values(p.key_batches, p.n, p.e, tile_rows<T>);
+  const TileGrid queries(p.batches, p.m, p.d, tile_rows<T>, redo_queries),
+      keys(p.key_batches, p.n, p.d, tile_rows<T>, redo_keys), values(p.key_batches, p.n, p.e, tile_rows<T>, redo_keys);
   if (p.d) {
     launch(c, &query_grad_kernel<S, T>, blocks_for(queries.count(), 1), o, c.out[0].as<S>(), p, queries);
     launch(c, &key_grad_kernel<S, T>, blocks_for(keys.count(), 1), o, c.out[1].as<S>(), Side::key, p, keys);
@@ -226,10 +251,17 @@ void attention(const KernelCall& c) {
     for (const Operand& y : c.out) fill_zero(c, y.data, y.spec->bytes());
     return;
   }
-  with_dtype<with_half>(c, c.in[0].spec->dtype, [&]<class S>() {
+  const DType dtype = c.in[0].spec->dtype;
+  const bool mma = fits_mma(dtype, p, {c.in[0].data, c.in[1].data, c.in[2].data, c.out[0].data});
+  const Scratch marks(c, mma ? bytes_of_marks(p.batches, p.m) : 0);
+  if (mma) {
+    attention_by_mma(c, p, marks.as<int>());
+    if (!may_mix(dtype, p)) return;
+  }
+  with_dtype<with_half>(c, dtype, [&]<class S>() {
     using T = ComputeOf_t<S>;
     // Values without columns still have a logsumexp.
-    const TileGrid grid(p.batches, p.m, std::max<i64>(p.e, 1), tile_rows<T>);
+    const TileGrid grid(p.batches, p.m, std::max<i64>(p.e, 1), tile_rows<T>, mma ? marks.as<int>() : nullptr);
     launch(c, &attention_kernel<S, T>, blocks_for(grid.count(), 1), c.in[0].as<const S>(), c.in[1].as<const S>(),
            c.in[2].as<const S>(), c.out[0].as<S>(), c.out[1].as<T>(), p, grid);
   });
@@ -252,7 +284,17 @@ void attention_grad(const KernelCall& c) {
     for (const Operand& y : c.out) fill_zero(c, y.data, y.spec->bytes());
     return;
   }
-  with_dtype<with_half>(c, c.in[1].spec->dtype, [&]<class S>() { grad_of<S>(c, p); });
+  const DType dtype = c.in[1].spec->dtype;
+  const bool mma = fits_mma(dtype, p, {c.in[0].data, c.in[1].data, c.in[2].data, c.in[3].data});
+  const Scratch of_queries(c, mma ? bytes_of_marks(p.batches, p.m) : 0),
+      of_keys(c, mma ? bytes_of_marks(p.key_batches, p.n) : 0);
+  if (mma) {
+    attention_grad_by_mma(c, p, of_queries.as<int>(), of_keys.as<int>());
+    if (!may_mix(dtype, p)) return;
+  }
+  with_dtype<with_half>(c, dtype, [&]<class S>() {
+    grad_of<S>(c, p, mma ? of_queries.as<int>() : nullptr, mma ? of_keys.as<int>() : nullptr);
+  });
 }
 
 }  // namespace TANDEM_NS::cuda

@@ -117,3 +117,63 @@ TEST_CASE("CUDA attention: layers::MultiHeadAttention trains on the device by th
     check_near(got[i], want[i], 1);  // the gradient of the keys' bias is 0, up to rounding
   }
 }
+
+TEST_CASE("CUDA attention: by tensor cores, of all widths, tails and kinds of masks") {
+  TANDEM_NEEDS_GPU;
+  for (const DType d : {float32, float16, bfloat16}) {
+    CAPTURE(name(d));
+    compare(operands({150, 64}, {70, 64}, {70, 64}, d));
+    compare(operands({2, 20, 4, 16}, {2, 70, 2, 16}, {2, 70, 2, 24}, d), {.causal = true, .steps_first = true});
+    if (emulator::barrier && d == float16) continue;
+    compare(operands({140, 32}, {140, 32}, {140, 48}, d), {.causal = true});
+    compare(operands({140, 96}, {66, 96}, {66, 128}, d), {.causal = true});
+    compare(operands({1, 4, 20, 8}, {1, 2, 130, 8}, {1, 2, 130, 16}, d), {.scale = 2});
+    compare(operands({2, 40, 16}, {2, 70, 16}, {2, 70, 8}, d), {.dropout_rate = 0.3, .seed = 5});
+    Operands o = operands({2, 2, 30, 16}, {2, 2, 80, 16}, {2, 2, 80, 8}, d);
+    o.mask = gpu_test::reals({2, 30, 80}, float32, 5) > -0.3;
+    compare(o);
+    o.mask = gpu_test::reals({2, 1, 1, 80}, d, 5);
+    compare(o, {.causal = true, .scale = -0.7});
+  }
+}
+
+TEST_CASE("CUDA attention: by tensor cores, scores of any size keep the digits of float32") {
+  TANDEM_NEEDS_GPU;
+  Operands o = operands({50, 64}, {90, 64}, {90, 32});
+  o.q = o.q * 40;
+  compare(o);
+  const std::vector<Tensor> once = results(o, {}, true), again = results(o, {}, true);
+  for (std::size_t i = 0; i < once.size(); ++i) CHECK(table_calls::same_bits(once[i], again[i]));
+}
+
+TEST_CASE("CUDA attention: by tensor cores, what is not finite is seen by those who may see it") {
+  TANDEM_NEEDS_GPU;
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  for (const DType d : {float32, bfloat16})
+    for (const double bad : {inf, nan})
+      for (const int which : {0, 1, 2}) {
+        if (emulator::barrier && (d == float32) == (bad == inf)) continue;
+        CAPTURE(name(d), bad, which);
+        Operands o = operands({140, 8}, {140, 8}, {140, 8}, d);
+        Tensor& t = which == 0 ? o.q : which == 1 ? o.k : o.v;
+        t = where(equal(reshape(range(t.size()), t.shape()), 100 * 8 + 3), cast(constant(bad), d), t);
+        const std::vector<Tensor> want = results(o, {.causal = true}, false), got = results(o, {.causal = true}, true);
+        for (std::size_t i = 0; i < want.size(); ++i) {
+          CAPTURE(i);
+          const Tensor finite = is_finite(want[i]), zero = zeros_like(want[i]), there = got[i].cpu();
+          CHECK(reduce_all(equal(is_finite(there), finite)).item<bool>());
+          check_near(where(finite, there, zero), where(finite, want[i], zero), 1);
+        }
+      }
+}
+
+TEST_CASE("CUDA attention: by tensor cores, masks of very negative numbers") {
+  TANDEM_NEEDS_GPU;
+  for (const double low : {-1e9, -3.3e38}) {
+    CAPTURE(low);
+    Operands o = operands({20, 16}, {40, 16}, {40, 16}, bfloat16);
+    const Tensor hidden = less(reshape(range(20), {20, 1}), 10) | less(reshape(range(40), {1, 40}), 30);
+    o.mask = where(hidden, cast(constant(low), bfloat16), cast(constant(0.), bfloat16));
+    compare(o);
+  }
+}
