@@ -10,14 +10,13 @@
 #include <atomic>
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "cuda/conv/descriptor.hpp"
+#include "cuda/conv/geometry.hpp"
 #include "cuda/driver/device.hpp"
 #include "cuda/gemm/gemm.hpp"
 #include "cuda/layout/copy.hpp"
@@ -30,89 +29,11 @@ std::atomic<u64> convolutions{0};
 #if TANDEM_WITH_CUDNN
 
 constexpr i64 workspace_limit = i64(1) << 30;  // for copies of images in another layout
-constexpr i64 widest_alignment = 16;
-enum : i64 { x_id = 1, w_id, y_id };
-
-cudnnDataType_t type_of(DType d) {
-  return d == DType::float16 ? CUDNN_DATA_HALF : d == DType::bfloat16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
-}
 // The largest power of two, up to 16, that divides an address.
 i64 alignment(const void* p) {
   const auto bits = reinterpret_cast<std::uintptr_t>(p) | static_cast<std::uintptr_t>(widest_alignment);
   return static_cast<i64>(bits & ~(bits - 1));
 }
-
-// A problem in cuDNN's terms: two or three spatial axes, with the same padding on both sides.
-class Geometry {
- public:
-  explicit Geometry(const ConvProblem& p) : p_(p) {
-    const WindowAxis& a = p.axis[0];
-    const bool flat = a.in == 1 && a.out == 1 && a.window == 1 && a.before == 0;
-    for (int i = flat ? 1 : 0; i < 3; ++i) add(p.axis[i]);
-    fits_ = fits_ && p.in % 4 == 0 && p.out % 4 == 0;
-    check_size(p.batch * p.groups * p.in, in_);
-    check_size(p.groups * p.out * p.in, window_);
-    check_size(p.batch * p.groups * p.out, out_);
-  }
-  int axes() const { return axes_; }
-  const i64* strides() const { return stride_; }
-  const i64* dilations() const { return dilation_; }
-  const i64* padding() const { return padding_; }
-  // Whether this padding makes a result of this size, channels come in fours, and all numbers fit cuDNN's 32 bits. An
-  // engine of cuDNN 9 has computed [4, 112, 112, 3] by [7, 7, 3, 64] with a padding of 2 and 3 wrongly on an H200, so
-  // neither unequal padding nor other numbers of channels are left to it.
-  bool fits() const { return fits_; }
-
-  Descriptor x(const CudnnApi& api, i64 aligned) const {
-    return tensor(api, x_id, p_.batch, p_.groups * p_.in, in_, aligned);
-  }
-  Descriptor w(const CudnnApi& api) const {
-    return tensor(api, w_id, p_.groups * p_.out, p_.in, window_, widest_alignment);
-  }
-  Descriptor y(const CudnnApi& api, i64 aligned) const {
-    return tensor(api, y_id, p_.batch, p_.groups * p_.out, out_, aligned);
-  }
-
- private:
-  static constexpr i64 most = std::numeric_limits<std::int32_t>::max();
-
-  void check_size(i64 elements, const i64* spatial) {
-    for (int i = 0; i < axes_; ++i) elements *= spatial[i];
-    fits_ = fits_ && elements <= most;
-  }
-  void add(const WindowAxis& a) {
-    const i64 reach = (a.window - 1) * a.dilation, padded = a.in + 2 * a.before, room = padded - reach - 1;
-    fits_ = fits_ && a.before >= 0 && room >= 0 && room / a.stride + 1 == a.out && padded <= most && reach < most &&
-            a.stride <= most;
-    in_[axes_] = a.in, out_[axes_] = a.out, window_[axes_] = a.window;
-    stride_[axes_] = a.stride, dilation_[axes_] = a.dilation;
-    padding_[axes_++] = a.before;
-  }
-  // Dimensions are listed as batch, channels, spatial axes; in memory, channels are last.
-  Descriptor tensor(const CudnnApi& api, i64 id, i64 batch, i64 channels, const i64* spatial, i64 aligned) const {
-    const int rank = axes_ + 2;
-    std::int64_t sizes[5] = {batch, channels}, steps[5] = {0, 1};
-    std::int64_t step = channels;
-    for (int i = axes_ - 1; i >= 0; --i) {
-      sizes[2 + i] = spatial[i];
-      steps[2 + i] = step;
-      step *= spatial[i];
-    }
-    steps[0] = step;
-    Descriptor d(api, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-    d.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, type_of(p_.dtype));
-    d.set(CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, sizes, rank);
-    d.set(CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, steps, rank);
-    d.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, static_cast<std::int64_t>(id));
-    d.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, static_cast<std::int64_t>(aligned));
-    return d;
-  }
-
-  const ConvProblem& p_;
-  int axes_ = 0;
-  bool fits_ = true;
-  i64 in_[3] = {}, out_[3] = {}, window_[3] = {}, stride_[3] = {}, dilation_[3] = {}, padding_[3] = {};
-};
 
 // The operation's kind and the names of its attributes.
 struct OperationNames {
@@ -158,7 +79,7 @@ class Planner {
  public:
   /// `rounds`: whether operands may have less than float32's digits
   Planner(const CudnnApi& api, cudnnHandle_t handle, const ConvProblem& p, const ConvOperands& of, bool rounds)
-      : api_(api), handle_(handle), p_(p), g_(p), of_(of), rounds_(rounds) {}
+      : api_(api), handle_(handle), p_(p), g_(p, rounds), of_(of), rounds_(rounds) {}
 
   // The plan, or nothing if no engine is supported.
   std::optional<Plan> make() const {
@@ -188,8 +109,8 @@ class Planner {
     d.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
     d.set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, CUDNN_CROSS_CORRELATION);
     d.set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, axes);
-    d.set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, g_.padding(), axes);
-    d.set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, g_.padding(), axes);
+    d.set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, g_.before(), axes);
+    d.set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, g_.after(), axes);
     d.set(CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, g_.dilations(), axes);
     d.set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, g_.strides(), axes);
     return d;
@@ -232,13 +153,17 @@ class Planner {
     return {};
   }
   // Whether an engine sums float32 products one by one in a fixed order. Transforms (FFT, Winograd) would spread a NaN
-  // or a large number over results that do not read it.
+  // or a large number over results that do not read it. Engine 0 is the slow one that every problem has. Engine 1 of
+  // cuDNN 9.19 computes the gradient of a filter wrongly if the padding before and behind differs.
   bool is_exact(Descriptor& config) const {
     Descriptor engine(api_, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     if (!engine.is_good(api_, "engine")) return false;
     cudnnBackendDescriptor_t raw = engine.get();
     config.read(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, &raw, 1);
     if (!config.is_good(api_, "engine")) return false;
+    std::int64_t number = 0;
+    engine.read(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, &number, 1);
+    if (number == 0 || (number == 1 && p_.part == ConvPart::filter_gradient)) return false;
     cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT] = {};
     const i64 n = engine.read(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, notes,
                               CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
@@ -280,19 +205,6 @@ Key key_of(const ConvProblem& p, const ConvOperands& of, bool rounds) {
   return k;
 }
 
-// What a device caches between convolutions. The lock is held while one is launched, because the stream is the
-// handle's.
-struct Kept {
-  std::mutex mutex;
-  cudnnHandle_t handle = nullptr;
-  bool unsupported = false;                  // the device, or its driver
-  std::map<Key, std::optional<Plan>> plans;  // without a plan: no engine is supported
-};
-Kept& kept_of(int device) {
-  static Kept* const all = new Kept[max_devices];
-  return all[device];
-}
-
 // Returns false if no engine is supported after all.
 bool execute(const CudnnApi& api, const KernelCall& c, cudnnHandle_t handle, const Plan& plan, const ConvOperands& of) {
   const Scratch room(c, static_cast<std::size_t>(plan.workspace));
@@ -306,15 +218,82 @@ bool execute(const CudnnApi& api, const KernelCall& c, cudnnHandle_t handle, con
          api.check(api.f.execute(handle, plan.plan.get(), pack.get()), "convolution");
 }
 
-// One matrix of `rows` by `columns` elements to its transpose.
-void transpose(const KernelCall& c, DType d, i64 rows, i64 columns, void* to, const void* from) {
-  cpu::StridedCopy nest;
-  nest.add(columns, rows, 1);
-  nest.add(rows, 1, columns);
-  copy_strided(c, nest, size_of(d), to, from);
+// The gradient of an image is a convolution of the result's gradient with the filter turned around, if the window moves
+// by one. There are faster engines for that.
+bool can_turn(const ConvProblem& p) {
+  bool can = p.part == ConvPart::input_gradient && p.groups == 1;
+  for (const WindowAxis& a : p.axis) can = can && a.stride == 1 && a.before <= (a.window - 1) * a.dilation;
+  return can;
+}
+ConvProblem turned(const ConvProblem& p) {
+  ConvProblem r = p;
+  r.part = ConvPart::forward;
+  std::swap(r.in, r.out);
+  for (WindowAxis& a : r.axis) {
+    std::swap(a.in, a.out);
+    a.before = (a.window - 1) * a.dilation - a.before;
+  }
+  return r;
 }
 
+// Copies a filter [spatial..., in, out] as cuDNN has it, [out, spatial..., in] or, turned around, [in, spatial..., out]
+// with the last tap first; or the first of these back.
+enum class Filter { to_cudnn, turned_to_cudnn, from_cudnn };
+void copy_filter(const KernelCall& c, const ConvProblem& p, Filter how, void* to, const void* from) {
+  const i64 taps = p.axis[0].window * p.axis[1].window * p.axis[2].window, out = p.groups * p.out;
+  const std::size_t width = size_of(p.dtype);
+  cpu::StridedCopy nest;
+  if (how == Filter::turned_to_cudnn) {
+    nest.add(p.in, taps * out, out);
+    nest.add(taps, out, -p.in * out);
+    nest.add(out, 1, 1);
+    from = static_cast<const char*>(from) + static_cast<std::size_t>((taps - 1) * p.in * out) * width;
+  } else {
+    const bool there = how == Filter::to_cudnn;
+    const i64 row = taps * p.in, rows = there ? row : out, columns = there ? out : row;
+    nest.add(columns, rows, 1);
+    nest.add(rows, 1, columns);
+  }
+  copy_strided(c, nest, width, to, from);
+}
+
+// What a device caches between convolutions. The lock is held while one is launched, because the stream is the
+// handle's.
+struct Kept {
+  std::mutex mutex;
+  cudnnHandle_t handle = nullptr;
+  bool unsupported = false;                  // the device, or its driver
+  std::map<Key, std::optional<Plan>> plans;  // without a plan: no engine is supported
+};
+Kept& kept_of(int device) {
+  static Kept* const all = new Kept[max_devices];
+  return all[device];
+}
+
+bool run(const CudnnApi& api, const KernelCall& c, Kept& kept, const ConvProblem& p, const ConvOperands& of,
+         bool turn) {
+  const ConvProblem as = turn ? turned(p) : p;
+  const ConvOperands there = turn ? ConvOperands{of.y, of.w, of.x} : of;
+  const bool rounds = p.dtype != DType::float32 || tf32();
+  const Key key = key_of(as, there, rounds);
+  auto at = kept.plans.find(key);
+  if (at == kept.plans.end()) at = kept.plans.emplace(key, Planner(api, kept.handle, as, there, rounds).make()).first;
+  if (!at->second) return false;
+  const i64 taps = p.axis[0].window * p.axis[1].window * p.axis[2].window;
+  const Scratch filter(c, static_cast<std::size_t>(taps * p.in * p.groups * p.out) * size_of(p.dtype));
+  const bool computes_filter = p.part == ConvPart::filter_gradient;
+  if (!computes_filter) copy_filter(c, p, turn ? Filter::turned_to_cudnn : Filter::to_cudnn, filter.as<void>(), of.w);
+  if (!execute(api, c, kept.handle, *at->second, {there.x, filter.as<void>(), there.y})) {
+    at->second.reset();
+    return false;
+  }
+  if (computes_filter) copy_filter(c, p, Filter::from_cudnn, of.w, filter.as<void>());
+  ++convolutions;
+  return true;
+}
 bool run(const CudnnApi& api, const KernelCall& c, const ConvProblem& p, const ConvOperands& of) {
+  // The engines for filters in float32 make 5 to 50 times the rounding errors of products, and are not faster.
+  if (p.part == ConvPart::filter_gradient && p.dtype == DType::float32 && !tf32()) return false;
   const Queue& q = queue_of(c);
   Kept& kept = kept_of(q.device);
   const std::lock_guard lock(kept.mutex);
@@ -324,22 +303,7 @@ bool run(const CudnnApi& api, const KernelCall& c, const ConvProblem& p, const C
     kept.unsupported = !api.went_well(api.f.create(&kept.handle));  // without the device, or parts of cuDNN
     if (kept.unsupported) return false;
   }
-  const bool rounds = p.dtype != DType::float32 || tf32();
-  const Key key = key_of(p, of, rounds);
-  auto at = kept.plans.find(key);
-  if (at == kept.plans.end()) at = kept.plans.emplace(key, Planner(api, kept.handle, p, of, rounds).make()).first;
-  if (!at->second) return false;
-  const i64 row = p.axis[0].window * p.axis[1].window * p.axis[2].window * p.in, columns = p.groups * p.out;
-  const Scratch filter(c, static_cast<std::size_t>(row * columns) * size_of(p.dtype));
-  const bool computes_filter = p.part == ConvPart::filter_gradient;
-  if (!computes_filter) transpose(c, p.dtype, row, columns, filter.as<void>(), of.w);
-  if (!execute(api, c, kept.handle, *at->second, {of.x, filter.as<void>(), of.y})) {
-    at->second.reset();
-    return false;
-  }
-  if (computes_filter) transpose(c, p.dtype, columns, row, of.w, filter.as<void>());
-  ++convolutions;
-  return true;
+  return (can_turn(p) && run(api, c, kept, p, of, true)) || run(api, c, kept, p, of, false);
 }
 
 #endif

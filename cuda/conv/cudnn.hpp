@@ -22,8 +22,9 @@ struct ConvOperands {
 };
 
 /// Launches the convolution and returns true; or returns false and has computed nothing: without cuDNN, for float64,
-/// for unequal padding, numbers of channels that are not multiples of 4, and for what no engine computes with sums of
-/// float32 in a fixed order (of products of TF32, if that is allowed).
+/// for gradients of filters and some of images in float32, unless TF32 is allowed (other kernels are more exact or
+/// faster), and for what no engine computes with sums of float32 in a fixed order (of products of TF32, if that is
+/// allowed).
 ///   throws  errors::CudaError in the op's name if cuDNN fails
 bool conv_by_cudnn(const KernelCall& c, const ConvProblem& p, const ConvOperands& of);
 /// For tests: whether cuDNN is there, and how many convolutions conv_by_cudnn has launched.
