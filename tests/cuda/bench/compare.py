@@ -38,12 +38,47 @@ def scenarios(torch):
     pictures, large = torch.randn(32, 64, 56, 56, **on).to(**last), torch.randn(32, 64, 112, 112, **on).to(**last)
     half_pictures = pictures.bfloat16()
 
+    functional = nn.functional
+    weight, table = torch.randn(1024, **on), torch.randn(32000, 512, **on)
+    rows = torch.randint(32000, (16384,), **on)
+    heads = [torch.randn(8, 16, 1024, 64, **on) for _ in range(3)]
+    half_heads = [x.bfloat16() for x in heads]
+
+    def attention(of):
+        return functional.scaled_dot_product_attention(*of, is_causal=True)
+
+    def attention_step(of):
+        with_grad = [x.clone().requires_grad_() for x in of]
+        gradient = torch.ones_like(of[0])
+        return lambda: torch.autograd.grad(attention(with_grad), with_grad, gradient)
+
+    def chain(x):
+        y = torch.tanh(x * 0.5) * torch.sigmoid(x + 1)
+        return torch.sqrt(y * y + 1) - torch.exp(-y.abs()) * 0.25
+
+    class Transformer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = nn.LayerNorm(512), nn.LayerNorm(512)
+            self.qkv, self.out = nn.Linear(512, 1536), nn.Linear(512, 512)
+            self.wide, self.narrow = nn.Linear(512, 2048), nn.Linear(2048, 512)
+
+        def forward(self, x):
+            qkv = self.qkv(self.first(x)).view(8, 512, 3, 8, 64).permute(2, 0, 3, 1, 4)
+            seen = functional.scaled_dot_product_attention(*qkv.unbind(0))
+            h = x + self.out(seen.transpose(1, 2).reshape(8, 512, 512))
+            return h + self.narrow(functional.gelu(self.wide(self.second(h))))
+
+    transformer, words = Transformer().cuda(), torch.randn(8, 512, 512, **on)
+    transformer_step = training(transformer, lambda: transformer(words).square().mean())
+
     def convolution(channels, stride=1, wide=64):
         return nn.Conv2d(wide, channels, 3, stride, 1, bias=False).cuda().to(**last)
 
     conv, strided = convolution(64).requires_grad_(False), convolution(128, 2).requires_grad_(False)
     half_conv = convolution(64).bfloat16().requires_grad_(False)
     layers = nn.Sequential(convolution(64), nn.ReLU(), convolution(128, 2), nn.ReLU(), convolution(128, 1, 128))
+    conv_step = training(layers, lambda: layers(pictures).square().mean())
     return {
         "small_add": (2000, lambda: small + small),
         "add": (100, lambda: a + b),
@@ -55,10 +90,20 @@ def scenarios(torch):
         "sort": (50, lambda: flat.sort()[0]),
         "matmul": (20, lambda: a @ b),
         "matmul_bf16": (20, lambda: half @ half),
+        "layer_norm": (100, lambda: functional.layer_norm(wide, (1024,), weight, weight)),
+        "gather": (100, lambda: functional.embedding(rows, table)),
+        "chain_traced": (50, lambda: chain(a)),
+        "attention": (20, lambda: attention(heads)),
+        "attention_bf16": (20, lambda: attention(half_heads)),
+        "attention_step": (10, attention_step(heads)),
+        "attention_step_bf16": (10, attention_step(half_heads)),
         "conv": (50, lambda: conv(pictures)),
         "conv_bf16": (50, lambda: half_conv(half_pictures)),
         "conv_strided": (50, lambda: strided(large)),
-        "conv_step": (20, training(layers, lambda: layers(pictures).square().mean())),
+        "conv_step": (20, conv_step),
+        "conv_step_traced": (20, conv_step),
+        "transformer_step": (20, transformer_step),
+        "transformer_traced": (20, transformer_step),
         "mlp_step": (50, mlp_step),
         "mlp_traced": (50, mlp_step),
         "lstm_step": (20, lstm_step),
@@ -104,7 +149,7 @@ def main():
             ratios.append(float(answer) / peer)
         else:
             low, middle, high = statistics.quantiles(ratios, n=4)
-            print(f"{name:12} {middle:6.2f} ({low:.2f} to {high:.2f})   {float(answer) * 1e6:10.1f} us, peer {peer * 1e6:.1f} us", flush=True)
+            print(f"{name:20} {middle:6.2f} ({low:.2f} to {high:.2f})   {float(answer) * 1e6:10.1f} us, peer {peer * 1e6:.1f} us", flush=True)
         if ours.poll() is not None:
             break
     ours.stdin.close()

@@ -69,7 +69,54 @@ Step convolutions() {
   });
 }
 
+// A transformer's layer, normalized first: attention by eight heads, and two dense layers with GELU between them.
+Step transformer() {
+  constexpr i64 batch = 8, steps = 512, width = 512, heads = 8, wide = 2048;
+  const Tensor x = normal({batch, steps, width});
+  const Shape vector{width}, square_of{width, width};
+  return training(weights_of({vector,
+                              vector,
+                              {width, 3 * width},
+                              {3 * width},
+                              square_of,
+                              vector,
+                              vector,
+                              vector,
+                              {width, wide},
+                              {wide},
+                              {wide, width},
+                              vector}),
+                  [=](const auto& w) {
+                    const Tensor n = nn::layer_norm(x, {.epsilon = 1e-5, .scale = w[0], .offset = w[1]});
+                    const Tensor qkv = reshape(nn::dense(n, w[2], w[3]), {batch, steps, 3, heads, width / heads});
+                    const std::vector<Tensor> p = unstack(qkv, {.axis = 2});
+                    const Tensor seen = nn::scaled_dot_product_attention(p[0], p[1], p[2], {.steps_first = true});
+                    const Tensor h = x + nn::dense(reshape(seen, {batch, steps, width}), w[4], w[5]);
+                    const Tensor m = nn::layer_norm(h, {.epsilon = 1e-5, .scale = w[6], .offset = w[7]});
+                    return reduce_mean(square(h + nn::dense(nn::gelu(nn::dense(m, w[8], w[9])), w[10], w[11])));
+                  });
+}
+
 using In = std::vector<Tensor>;
+Tensor attention(const In& t) { return nn::scaled_dot_product_attention(t[0], t[1], t[2], {.causal = true}); }
+In heads(DType d) {
+  const auto one = [d] { return cast(normal({8, 16, 1024, 64}), d); };
+  return {one(), one(), one()};
+}
+Step attention_step(DType d) {
+  return op(heads(d), [](const In& t) {
+    GradientTape tape;
+    for (const Tensor& x : t) tape.watch(x);
+    const Tensor y = attention(t);
+    return tape.gradient(y, t)[0];
+  });
+}
+// Twelve elementwise ops in a row.
+Tensor chain(const Tensor& x) {
+  const Tensor y = tanh(x * 0.5f) * nn::sigmoid(x + 1.f);
+  return sqrt(square(y) + 1.f) - exp(-abs(y)) * 0.25f;
+}
+
 const std::map<std::string, std::function<Step()>> scenarios{
     {"small_add",
      [] {
@@ -109,6 +156,24 @@ const std::map<std::string, std::function<Step()>> scenarios{
        return op({cast(normal({4096, 4096}), bfloat16), cast(normal({4096, 4096}), bfloat16)},
                  [](const In& t) { return matmul(t[0], t[1]); });
      }},
+    {"layer_norm",
+     [] {
+       return op({normal({8192, 1024}), normal({1024}), normal({1024})},
+                 [](const In& t) { return nn::layer_norm(t[0], {.scale = t[1], .offset = t[2]}); });
+     }},
+    {"gather",
+     [] {
+       return op({normal({32000, 512}), random::uniform({16384}, {.maxval = 32000, .dtype = int64})},
+                 [](const In& t) { return gather(t[0], t[1]); });
+     }},
+    {"chain_traced",
+     [] {
+       return op({normal({4096, 4096})}, [f = function(chain)](const In& t) { return f(t[0]); });
+     }},
+    {"attention", [] { return op(heads(float32), attention); }},
+    {"attention_bf16", [] { return op(heads(bfloat16), attention); }},
+    {"attention_step", [] { return attention_step(float32); }},
+    {"attention_step_bf16", [] { return attention_step(bfloat16); }},
     {"conv",
      [] {
        return op({normal({32, 56, 56, 64}), normal({3, 3, 64, 64})},
@@ -126,6 +191,9 @@ const std::map<std::string, std::function<Step()>> scenarios{
        });
      }},
     {"conv_step", convolutions},
+    {"conv_step_traced", [] { return traced(convolutions()); }},
+    {"transformer_step", transformer},
+    {"transformer_traced", [] { return traced(transformer()); }},
     {"mlp_step", mlp},
     {"mlp_traced", [] { return traced(mlp()); }},
     {"lstm_step", lstm},
