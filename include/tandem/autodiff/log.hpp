@@ -79,7 +79,8 @@ struct GradientTape::Log final : Observer, Opaque {
   };
   Reads& reads_of(const Variable& v);
   Slots map_;
-  int slots_ = 0, leaves_ = 0;  // leaves: slots of watched tensors and of reads of Variables
+  // Leaves: slots of watched tensors and of reads of Variables.
+  int slots_ = 0, leaves_ = 0;
   IdMap variables_;  // variable id -> index in reads_
   LeanVector<Reads> reads_;
   Entry* last_ = nullptr;

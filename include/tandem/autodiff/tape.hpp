@@ -93,8 +93,8 @@ class TANDEM_API GradientTape {
   void watch(const Tensor& x);
   void watch(const Variable& v);
 
-  /// Gradients of the sum of the targets, each with its source's shape and dtype. What no source needs, such as gradients
-  /// of other Variables, is not computed.
+  /// Gradients of the sum of the targets, each with its source's shape and dtype. What no source needs is not computed,
+  /// such as the gradients of other Variables.
   ///   throws  errors::FailedPreconditionError on a second call without .persistent; errors::UnimplementedError
   ///           naming an op on the path that has no gradient
   template <std::convertible_to<Source> S>  // a template, like the next: {w, b} must select the array overload
