@@ -84,6 +84,56 @@ struct Part {
   }
 };
 
+// a = what the instruction makes of its operands, of which a is the first.
+template <int N, class Operand>
+__device__ __forceinline__ void execute(FusedCode code, Chunk<float, N>& a, const Operand& operand) {
+  const auto one = [&](const auto& f) {
+#pragma unroll
+    for (int j = 0; j < N; ++j) a.at[j] = f(a.at[j]);
+  };
+  const auto two = [&](const auto& f) {
+    const Chunk<float, N> b = operand(1);
+#pragma unroll
+    for (int j = 0; j < N; ++j) a.at[j] = f(a.at[j], b.at[j]);
+  };
+  const auto three = [&](const auto& f) {
+    const Chunk<float, N> b = operand(1), c = operand(2);
+#pragma unroll
+    for (int j = 0; j < N; ++j) a.at[j] = f(a.at[j], b.at[j], c.at[j]);
+  };
+  switch (code) {
+#define TANDEM_CODE(name) \
+  case FusedCode::name: return one([](float x) { return rules::name##_rule::forward<float>(x); });
+    TANDEM_CUDA_FUSED_UNARY(TANDEM_CODE)
+#undef TANDEM_CODE
+#define TANDEM_CODE(name) \
+  case FusedCode::name: return two([](float x, float y) { return rules::name##_rule::forward<float>(x, y); });
+    TANDEM_CUDA_FUSED_BINARY(TANDEM_CODE)
+#undef TANDEM_CODE
+#define TANDEM_CODE(name) \
+  case FusedCode::name:   \
+    return two([](float x, float y) { return rules::name##_rule::forward<float>(x, y) ? 1.f : 0.f; });
+    TANDEM_CUDA_FUSED_COMPARISON(TANDEM_CODE)
+#undef TANDEM_CODE
+    case FusedCode::leaky_relu_grad:
+      return three(
+          [](float g, float x, float alpha) { return rules::leaky_relu_grad_rule::forward<float>(g, x, alpha); });
+    case FusedCode::select: return three([](float m, float x, float y) { return m != 0 ? x : y; });
+    case FusedCode::logical_and: return two([](float x, float y) { return x != 0 && y != 0 ? 1.f : 0.f; });
+    case FusedCode::logical_or: return two([](float x, float y) { return x != 0 || y != 0 ? 1.f : 0.f; });
+    case FusedCode::logical_xor: return two([](float x, float y) { return x != y ? 1.f : 0.f; });
+    case FusedCode::logical_not: return one([](float x) { return x != 0 ? 0.f : 1.f; });
+    case FusedCode::is_nan: return one([](float x) { return rules::is_nan(x) ? 1.f : 0.f; });
+    case FusedCode::is_inf: return one([](float x) { return rules::is_inf(x) ? 1.f : 0.f; });
+    case FusedCode::is_finite: return one([](float x) { return rules::is_finite(x) ? 1.f : 0.f; });
+    case FusedCode::to_flag: return one([](float x) { return x != 0 ? 1.f : 0.f; });
+    case FusedCode::round_half: return one([](float x) { return as_number(Half(x)); });
+    case FusedCode::round_bfloat: return one([](float x) { return as_number(BFloat16(x)); });
+    case FusedCode::copy:
+    case FusedCode::unknown: return;
+  }
+}
+
 template <int N, int Slots>
 __global__ void __launch_bounds__(block_size)
     fused_kernel(FusedMachine machine, FusedOperands o, IndexMap<most_fused_inputs, max_rank> map) {
@@ -104,51 +154,9 @@ __global__ void __launch_bounds__(block_size)
       const auto operand = [&](int n) {
         return instruction.in[n] == FusedInstruction::carried ? carried : own[instruction.in[n] * block_size];
       };
-      Chunk<float, N> a = operand(0);
-      // f(a, ...) for each element; the first operand becomes the result.
-      const auto one = [&](const auto& f) {
-        for (int j = 0; j < N; ++j) a.at[j] = f(a.at[j]);
-      };
-      const auto two = [&](const auto& f) {
-        const Chunk<float, N> b = operand(1);
-        for (int j = 0; j < N; ++j) a.at[j] = f(a.at[j], b.at[j]);
-      };
-      const auto three = [&](const auto& f) {
-        const Chunk<float, N> b = operand(1), c = operand(2);
-        for (int j = 0; j < N; ++j) a.at[j] = f(a.at[j], b.at[j], c.at[j]);
-      };
-      switch (instruction.code) {
-#define TANDEM_CODE(name) \
-  case FusedCode::name: one([](float x) { return rules::name##_rule::forward<float>(x); }); break;
-        TANDEM_CUDA_FUSED_UNARY(TANDEM_CODE)
-#undef TANDEM_CODE
-#define TANDEM_CODE(name) \
-  case FusedCode::name: two([](float x, float y) { return rules::name##_rule::forward<float>(x, y); }); break;
-        TANDEM_CUDA_FUSED_BINARY(TANDEM_CODE)
-#undef TANDEM_CODE
-#define TANDEM_CODE(name)                                                                       \
-  case FusedCode::name:                                                                         \
-    two([](float x, float y) { return rules::name##_rule::forward<float>(x, y) ? 1.f : 0.f; }); \
-    break;
-        TANDEM_CUDA_FUSED_COMPARISON(TANDEM_CODE)
-#undef TANDEM_CODE
-        case FusedCode::leaky_relu_grad:
-          three([](float g, float x, float alpha) { return rules::leaky_relu_grad_rule::forward<float>(g, x, alpha); });
-          break;
-        case FusedCode::select: three([](float m, float x, float y) { return m != 0 ? x : y; }); break;
-        case FusedCode::logical_and: two([](float x, float y) { return x != 0 && y != 0 ? 1.f : 0.f; }); break;
-        case FusedCode::logical_or: two([](float x, float y) { return x != 0 || y != 0 ? 1.f : 0.f; }); break;
-        case FusedCode::logical_xor: two([](float x, float y) { return x != y ? 1.f : 0.f; }); break;
-        case FusedCode::logical_not: one([](float x) { return x != 0 ? 0.f : 1.f; }); break;
-        case FusedCode::is_nan: one([](float x) { return rules::is_nan(x) ? 1.f : 0.f; }); break;
-        case FusedCode::is_inf: one([](float x) { return rules::is_inf(x) ? 1.f : 0.f; }); break;
-        case FusedCode::is_finite: one([](float x) { return rules::is_finite(x) ? 1.f : 0.f; }); break;
-        case FusedCode::to_flag: one([](float x) { return x != 0 ? 1.f : 0.f; }); break;
-        case FusedCode::round_half: one([](float x) { return as_number(Half(x)); }); break;
-        case FusedCode::round_bfloat: one([](float x) { return as_number(BFloat16(x)); }); break;
-        default: break;  // copy
-      }
-      carried = a;
+      Chunk<float, N> result = operand(0);
+      execute(instruction.code, result, operand);
+      carried = result;
       if (instruction.slot != FusedInstruction::nowhere) own[instruction.slot * block_size] = carried;
       if (instruction.output != FusedInstruction::nowhere)
         with_type(machine.out_type[instruction.output],
