@@ -73,6 +73,71 @@ Library<CublasLt> open_cublaslt() {
   return r;
 }
 
+// The functions of a library for one type of numbers, named by its letter.
+template <class N>
+void find_all(Opener& o, CublasOf<N>& f, char letter) {
+  const std::string name = std::string("cublas") + letter;
+  o.find(f.trsm, (name + "trsm_v2_64").c_str());
+  o.find(f.trsm_batched, (name + "trsmBatched_64").c_str());
+  o.find(f.getrf_batched, (name + "getrfBatched").c_str());
+  o.find(f.getrs_batched, (name + "getrsBatched").c_str());
+}
+template <class N, class R>
+void find_all(Opener& o, CusolverOf<N, R>& f, char letter) {
+  const std::string name = std::string("cusolverDn") + letter, q = std::is_same_v<N, R> ? "orgqr" : "ungqr";
+  o.find(f.potrf_batched, (name + "potrfBatched").c_str());
+  o.find(f.orgqr_room, (name + q + "_bufferSize").c_str());
+  o.find(f.orgqr, (name + q).c_str());
+  o.find(f.gesvdj_room, (name + "gesvdj_bufferSize").c_str());
+  o.find(f.gesvdj, (name + "gesvdj").c_str());
+  o.find(f.gesvdj_batched_room, (name + "gesvdjBatched_bufferSize").c_str());
+  o.find(f.gesvdj_batched, (name + "gesvdjBatched").c_str());
+}
+
+Library<Cublas> open_cublas() {
+  Library<Cublas> r;
+  Opener o(places_of("libcublas.so." + std::to_string(CUBLAS_VER_MAJOR)));
+  Cublas& f = r.functions;
+  o.find(f.create, "cublasCreate_v2");
+  o.find(f.set_stream, "cublasSetStream_v2");
+  o.find(f.status_string, "cublasGetStatusString");
+  find_all(o, f.s, 'S');
+  find_all(o, f.d, 'D');
+  find_all(o, f.c, 'C');
+  find_all(o, f.z, 'Z');
+  r.error = o.error();
+  return r;
+}
+
+Library<Cusolver> open_cusolver() {
+  Library<Cusolver> r;
+  Opener o(places_of("libcusolver.so." + std::to_string(CUSOLVER_VER_MAJOR)));
+  Cusolver& f = r.functions;
+  o.find(f.create, "cusolverDnCreate");
+  o.find(f.set_stream, "cusolverDnSetStream");
+  o.find(f.create_params, "cusolverDnCreateParams");
+  o.find(f.create_gesvdj, "cusolverDnCreateGesvdjInfo");
+  o.find(f.set_tolerance, "cusolverDnXgesvdjSetTolerance");
+  o.find(f.set_sweeps, "cusolverDnXgesvdjSetMaxSweeps");
+  o.find(f.potrf_room, "cusolverDnXpotrf_bufferSize");
+  o.find(f.potrf, "cusolverDnXpotrf");
+  o.find(f.getrf_room, "cusolverDnXgetrf_bufferSize");
+  o.find(f.getrf, "cusolverDnXgetrf");
+  o.find(f.getrs, "cusolverDnXgetrs");
+  o.find(f.geqrf_room, "cusolverDnXgeqrf_bufferSize");
+  o.find(f.geqrf, "cusolverDnXgeqrf");
+  o.find(f.syevd_room, "cusolverDnXsyevd_bufferSize");
+  o.find(f.syevd, "cusolverDnXsyevd");
+  o.find(f.syev_batched_room, "cusolverDnXsyevBatched_bufferSize");
+  o.find(f.syev_batched, "cusolverDnXsyevBatched");
+  find_all(o, f.s, 'S');
+  find_all(o, f.d, 'D');
+  find_all(o, f.c, 'C');
+  find_all(o, f.z, 'Z');
+  r.error = o.error();
+  return r;
+}
+
 #if TANDEM_WITH_CUDNN
 Library<Cudnn> open_cudnn() {
   Library<Cudnn> r;
@@ -102,6 +167,14 @@ const Library<Driver>& driver() {
 }
 const Library<CublasLt>& cublaslt() {
   static const auto* const r = new Library<CublasLt>(open_cublaslt());
+  return *r;
+}
+const Library<Cublas>& cublas() {
+  static const auto* const r = new Library<Cublas>(open_cublas());
+  return *r;
+}
+const Library<Cusolver>& cusolver() {
+  static const auto* const r = new Library<Cusolver>(open_cusolver());
   return *r;
 }
 #if TANDEM_WITH_CUDNN

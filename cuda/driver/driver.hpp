@@ -3,7 +3,9 @@
 // Not here: the CUDA runtime (linked statically), devices (backend.cpp).
 #pragma once
 #include <cublasLt.h>
+#include <cublas_v2.h>
 #include <cuda.h>
+#include <cusolverDn.h>
 #if __has_include(<cudnn_graph.h>)  // cuDNN 9; without its header, the library is built without it
 #include <cudnn_graph.h>
 #define TANDEM_WITH_CUDNN 1
@@ -11,7 +13,9 @@
 #define TANDEM_WITH_CUDNN 0
 #endif
 
+#include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "tandem/config.hpp"
 
@@ -39,6 +43,99 @@ struct CublasLt {
   decltype(&::cublasLtMatmulPreferenceCreate) preference_create;
   decltype(&::cublasLtMatmulPreferenceDestroy) preference_destroy;
   decltype(&::cublasLtMatmulPreferenceSetAttribute) preference_set;
+};
+
+/// The functions of libcublas for one type of numbers: float, double, cuComplex, cuDoubleComplex.
+template <class N>
+struct CublasOf {
+  cublasStatus_t (*trsm)(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, cublasOperation_t, cublasDiagType_t,
+                         std::int64_t, std::int64_t, const N*, const N*, std::int64_t, N*, std::int64_t);
+  cublasStatus_t (*trsm_batched)(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, cublasOperation_t,
+                                 cublasDiagType_t, std::int64_t, std::int64_t, const N*, const N* const*, std::int64_t,
+                                 N* const*, std::int64_t, std::int64_t);
+  cublasStatus_t (*getrf_batched)(cublasHandle_t, int, N* const*, int, int*, int*, int);
+  cublasStatus_t (*getrs_batched)(cublasHandle_t, cublasOperation_t, int, int, const N* const*, int, const int*,
+                                  N* const*, int, int*, int);
+};
+static_assert(std::is_same_v<decltype(CublasOf<float>::trsm), decltype(&::cublasStrsm_v2_64)> &&
+              std::is_same_v<decltype(CublasOf<float>::trsm_batched), decltype(&::cublasStrsmBatched_64)> &&
+              std::is_same_v<decltype(CublasOf<double>::getrf_batched), decltype(&::cublasDgetrfBatched)> &&
+              std::is_same_v<decltype(CublasOf<cuComplex>::getrs_batched), decltype(&::cublasCgetrsBatched)>);
+/// libcublas of the major version that this library was built with.
+struct Cublas {
+  decltype(&::cublasCreate_v2) create;
+  decltype(&::cublasSetStream_v2) set_stream;
+  decltype(&::cublasGetStatusString) status_string;
+  CublasOf<float> s;
+  CublasOf<double> d;
+  CublasOf<cuComplex> c;
+  CublasOf<cuDoubleComplex> z;
+
+  template <class N>
+  const CublasOf<N>& of() const {
+    if constexpr (std::is_same_v<N, float>) return s;
+    else if constexpr (std::is_same_v<N, double>) return d;
+    else if constexpr (std::is_same_v<N, cuComplex>) return c;
+    else return z;
+  }
+};
+
+/// The functions of libcusolver for one type of numbers N and of their moduli R.
+template <class N, class R>
+struct CusolverOf {
+  cusolverStatus_t (*potrf_batched)(cusolverDnHandle_t, cublasFillMode_t, int, N**, int, int*, int);
+  cusolverStatus_t (*orgqr_room)(cusolverDnHandle_t, int, int, int, const N*, int, const N*, int*);
+  cusolverStatus_t (*orgqr)(cusolverDnHandle_t, int, int, int, N*, int, const N*, N*, int, int*);
+  cusolverStatus_t (*gesvdj_room)(cusolverDnHandle_t, cusolverEigMode_t, int, int, int, const N*, int, const R*,
+                                  const N*, int, const N*, int, int*, gesvdjInfo_t);
+  cusolverStatus_t (*gesvdj)(cusolverDnHandle_t, cusolverEigMode_t, int, int, int, N*, int, R*, N*, int, N*, int, N*,
+                             int, int*, gesvdjInfo_t);
+  cusolverStatus_t (*gesvdj_batched_room)(cusolverDnHandle_t, cusolverEigMode_t, int, int, const N*, int, const R*,
+                                          const N*, int, const N*, int, int*, gesvdjInfo_t, int);
+  cusolverStatus_t (*gesvdj_batched)(cusolverDnHandle_t, cusolverEigMode_t, int, int, N*, int, R*, N*, int, N*, int, N*,
+                                     int, int*, gesvdjInfo_t, int);
+};
+using CusolverOfS = CusolverOf<float, float>;
+using CusolverOfZ = CusolverOf<cuDoubleComplex, double>;
+static_assert(
+    std::is_same_v<decltype(CusolverOfS::potrf_batched), decltype(&::cusolverDnSpotrfBatched)> &&
+    std::is_same_v<decltype(CusolverOfS::orgqr_room), decltype(&::cusolverDnSorgqr_bufferSize)> &&
+    std::is_same_v<decltype(CusolverOfZ::orgqr), decltype(&::cusolverDnZungqr)> &&
+    std::is_same_v<decltype(CusolverOfZ::gesvdj_room), decltype(&::cusolverDnZgesvdj_bufferSize)> &&
+    std::is_same_v<decltype(CusolverOfZ::gesvdj), decltype(&::cusolverDnZgesvdj)> &&
+    std::is_same_v<decltype(CusolverOfZ::gesvdj_batched_room), decltype(&::cusolverDnZgesvdjBatched_bufferSize)> &&
+    std::is_same_v<decltype(CusolverOfZ::gesvdj_batched), decltype(&::cusolverDnZgesvdjBatched)>);
+/// libcusolver of the major version that this library was built with: dense matrices.
+struct Cusolver {
+  decltype(&::cusolverDnCreate) create;
+  decltype(&::cusolverDnSetStream) set_stream;
+  decltype(&::cusolverDnCreateParams) create_params;
+  decltype(&::cusolverDnCreateGesvdjInfo) create_gesvdj;
+  decltype(&::cusolverDnXgesvdjSetTolerance) set_tolerance;
+  decltype(&::cusolverDnXgesvdjSetMaxSweeps) set_sweeps;
+  decltype(&::cusolverDnXpotrf_bufferSize) potrf_room;
+  decltype(&::cusolverDnXpotrf) potrf;
+  decltype(&::cusolverDnXgetrf_bufferSize) getrf_room;
+  decltype(&::cusolverDnXgetrf) getrf;
+  decltype(&::cusolverDnXgetrs) getrs;
+  decltype(&::cusolverDnXgeqrf_bufferSize) geqrf_room;
+  decltype(&::cusolverDnXgeqrf) geqrf;
+  decltype(&::cusolverDnXsyevd_bufferSize) syevd_room;
+  decltype(&::cusolverDnXsyevd) syevd;
+  decltype(&::cusolverDnXsyevBatched_bufferSize) syev_batched_room;
+  decltype(&::cusolverDnXsyevBatched) syev_batched;
+  CusolverOf<float, float> s;
+  CusolverOf<double, double> d;
+  CusolverOf<cuComplex, float> c;
+  CusolverOf<cuDoubleComplex, double> z;
+
+  template <class N>
+  const auto& of() const {
+    if constexpr (std::is_same_v<N, float>) return s;
+    else if constexpr (std::is_same_v<N, double>) return d;
+    else if constexpr (std::is_same_v<N, cuComplex>) return c;
+    else return z;
+  }
 };
 
 #if TANDEM_WITH_CUDNN
@@ -70,6 +167,8 @@ struct Library {
 /// Loads the library at the first call and returns the same result afterwards. Thread-safe.
 const Library<Driver>& driver();
 const Library<CublasLt>& cublaslt();
+const Library<Cublas>& cublas();
+const Library<Cusolver>& cusolver();
 #if TANDEM_WITH_CUDNN
 const Library<Cudnn>& cudnn();
 #endif

@@ -64,6 +64,11 @@ void* take(std::size_t bytes) {
 }
 void give_back(void* p) { region().taken.erase(static_cast<std::size_t>(static_cast<char*>(p) - region().begin)); }
 
+bool is_device(const void* p) {
+  const char* const at = static_cast<const char*>(p);
+  return at >= region().begin && at < region().begin + region_bytes;
+}
+
 bool supports_device() { return current_device < device_number - 1; }
 void fail() { failure = cudaErrorIllegalAddress; }
 void set_managed(const void* p) { managed = p; }
