@@ -8,6 +8,7 @@
 #include "tandem/linalg/svd.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/cuda_linalg_kernels.hpp"
 #include "tandem/ops/linalg/diagonal.hpp"
 #include "tandem/ops/linalg/matmul.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -80,6 +81,7 @@ TANDEM_INLINE constexpr OpDef det_op{.name = "det",
                                      .input_names = "a",
                                      .infer = &linalg::impl::infer_det,
                                      .cpu = &linalg::impl::det,
+                                     .cuda = TANDEM_CUDA(&cuda::det),
                                      .gradient = &linalg::impl::det_gradient,
                                      .dtypes = linalg::impl::matrix_dtypes,
                                      .saves = Saves::inputs};
@@ -87,6 +89,7 @@ TANDEM_INLINE constexpr OpDef cofactor_op{.name = "cofactor",
                                           .input_names = "a",
                                           .infer = &linalg::impl::infer_cofactor,
                                           .cpu = &linalg::impl::cofactor,
+                                          .cuda = TANDEM_CUDA(&cuda::cofactor),
                                           .gradient = &linalg::impl::cofactor_gradient,
                                           .dtypes = linalg::impl::matrix_dtypes,
                                           .saves = Saves::inputs};
@@ -94,6 +97,7 @@ TANDEM_INLINE constexpr OpDef slogdet_op{.name = "slogdet",
                                          .input_names = "a",
                                          .infer = &linalg::impl::infer_det,
                                          .cpu = &linalg::impl::slogdet,
+                                         .cuda = TANDEM_CUDA(&cuda::slogdet),
                                          .gradient = &linalg::impl::slogdet_gradient,
                                          .dtypes = linalg::impl::matrix_dtypes,
                                          .outputs = 2};

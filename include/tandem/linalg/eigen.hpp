@@ -1,5 +1,5 @@
 // Eigenvalues and eigenvectors: eigh and eigvalsh of self-adjoint matrices, eig and eigvals of any square ones.
-// Computed in double precision; matrices with infinite or NaN elements give NaN.
+// Computed in double precision on the CPU; matrices with infinite or NaN elements give NaN.
 #pragma once
 #include "tandem/core/apply.hpp"
 

@@ -4,6 +4,7 @@
 #include "tandem/linalg/eigen.hpp"
 #include "tandem/linalg/kernels.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/cuda_linalg_kernels.hpp"
 #include "tandem/ops/linalg/band_part.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/reshape.hpp"
@@ -53,6 +54,7 @@ TANDEM_INLINE constexpr OpDef eigh_op{.name = "eigh",
                                       .input_names = "a",
                                       .infer = &linalg::impl::infer_eigh,
                                       .cpu = &linalg::impl::eigh,
+                                      .cuda = TANDEM_CUDA(&cuda::eigh),
                                       .gradient = &linalg::impl::eigh_gradient,
                                       .dtypes = linalg::impl::matrix_dtypes,
                                       .outputs = 2,
@@ -61,6 +63,7 @@ TANDEM_INLINE constexpr OpDef eigvalsh_op{.name = "eigvalsh",
                                           .input_names = "a",
                                           .infer = &linalg::impl::infer_eigh,
                                           .cpu = &linalg::impl::eigh,
+                                          .cuda = TANDEM_CUDA(&cuda::eigh),
                                           .gradient = &linalg::impl::eigvalsh_gradient,
                                           .dtypes = linalg::impl::matrix_dtypes,
                                           .saves = Saves::inputs};

@@ -1,5 +1,6 @@
 // QR factors of matrices: qr.
 #pragma once
+#include "tandem/attrs/linalg.hpp"
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS {
@@ -12,8 +13,8 @@ struct QrOptions {
 struct Qr {
   Tensor q, r;  ///< orthonormal columns, [..., m, k]; upper triangular, [..., k, n]
 };
-/// QR factors: a = Q R, where Q^H Q = 1 and R is upper triangular. By Householder reflections, in double precision;
-/// the signs of R's diagonal, which is real, are free.
+/// QR factors: a = Q R, where Q^H Q = 1 and R is upper triangular. By Householder reflections, on the CPU in double
+/// precision; the signs of R's diagonal, which is real, are free.
 ///   a         [..., m, n], floating or complex
 ///   returns   {q, r}: [..., m, k] and [..., k, n] with k = min(m, n), or k = m with .full_matrices
 ///   gradient  exact if k = n, that is, m >= n without .full_matrices, or m = n; otherwise
@@ -24,11 +25,4 @@ TANDEM_API Qr qr(const Tensor& a, QrOptions = {});
 }  // namespace linalg
 
 TANDEM_OPS(linalg_qr_ops, qr)
-
-namespace rules {
-struct QrAttrs {
-  bool full_matrices;
-  TANDEM_ATTRS(QrAttrs, full_matrices);
-};
-}  // namespace rules
 }  // namespace TANDEM_NS

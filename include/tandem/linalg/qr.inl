@@ -7,6 +7,7 @@
 #include "tandem/linalg/qr.hpp"
 #include "tandem/linalg/solve.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/cuda_linalg_kernels.hpp"
 #include "tandem/ops/linalg/band_part.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/complex.hpp"
@@ -53,6 +54,7 @@ TANDEM_INLINE constexpr OpDef qr_op{.name = "qr",
                                     .input_names = "a",
                                     .infer = &linalg::impl::infer_qr,
                                     .cpu = &linalg::impl::qr,
+                                    .cuda = TANDEM_CUDA(&cuda::qr),
                                     .gradient = &linalg::impl::qr_gradient,
                                     .dtypes = linalg::impl::matrix_dtypes,
                                     .outputs = 2,

@@ -1,6 +1,7 @@
 // Linear systems: cholesky, cholesky_solve, triangular_solve, solve, inv, lu. Leading axes are a batch.
 // Not here: systems without an exact solution (svd.hpp: lstsq, pinv).
 #pragma once
+#include "tandem/attrs/linalg.hpp"
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS {
@@ -64,23 +65,4 @@ TANDEM_API Lu lu(const Tensor& a, LuOptions = {});
 }  // namespace linalg
 
 TANDEM_OPS(linalg_solve_ops, cholesky, triangular_solve, solve, inv, lu)
-
-namespace rules {
-struct CholeskyAttrs {
-  double tolerance;  // a pivot of up to this times the element on the diagonal counts as 0
-  TANDEM_ATTRS(CholeskyAttrs, tolerance);
-};
-struct TriangularSolveAttrs {
-  bool lower, adjoint;
-  TANDEM_ATTRS(TriangularSolveAttrs, lower, adjoint);
-};
-struct SolveAttrs {
-  bool adjoint;
-  TANDEM_ATTRS(SolveAttrs, adjoint);
-};
-struct LuAttrs {
-  DType output_idx_type;
-  TANDEM_ATTRS(LuAttrs, output_idx_type);
-};
-}  // namespace rules
 }  // namespace TANDEM_NS

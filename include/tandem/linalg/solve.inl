@@ -4,6 +4,7 @@
 #include "tandem/linalg/common.hpp"
 #include "tandem/linalg/kernels.hpp"
 #include "tandem/linalg/solve.hpp"
+#include "tandem/ops/cuda_linalg_kernels.hpp"
 #include "tandem/ops/linalg/band_part.hpp"
 #include "tandem/ops/linalg/diagonal.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
@@ -85,6 +86,7 @@ TANDEM_INLINE constexpr OpDef cholesky_op{.name = "cholesky",
                                           .input_names = "a",
                                           .infer = &linalg::impl::infer_square,
                                           .cpu = &linalg::impl::cholesky_kernel,
+                                          .cuda = TANDEM_CUDA(&cuda::cholesky),
                                           .gradient = &linalg::impl::cholesky_gradient,
                                           .dtypes = linalg::impl::matrix_dtypes,
                                           .saves = Saves::outputs,
@@ -93,6 +95,7 @@ TANDEM_INLINE constexpr OpDef triangular_solve_op{.name = "triangular_solve",
                                                   .input_names = "a, b",
                                                   .infer = &linalg::impl::infer_system,
                                                   .cpu = &linalg::impl::triangular_solve_kernel,
+                                                  .cuda = TANDEM_CUDA(&cuda::triangular_solve),
                                                   .gradient = &linalg::impl::triangular_solve_gradient,
                                                   .dtypes = linalg::impl::matrix_dtypes,
                                                   .inputs = 2,
@@ -101,6 +104,7 @@ TANDEM_INLINE constexpr OpDef solve_op{.name = "solve",
                                        .input_names = "a, b",
                                        .infer = &linalg::impl::infer_system,
                                        .cpu = &linalg::impl::solve_kernel,
+                                       .cuda = TANDEM_CUDA(&cuda::solve),
                                        .gradient = &linalg::impl::solve_gradient,
                                        .dtypes = linalg::impl::matrix_dtypes,
                                        .inputs = 2,
@@ -109,6 +113,7 @@ TANDEM_INLINE constexpr OpDef inv_op{.name = "inv",
                                      .input_names = "a",
                                      .infer = &linalg::impl::infer_square,
                                      .cpu = &linalg::impl::inv,
+                                     .cuda = TANDEM_CUDA(&cuda::inv),
                                      .gradient = &linalg::impl::inv_gradient,
                                      .dtypes = linalg::impl::matrix_dtypes,
                                      .saves = Saves::outputs};
@@ -116,6 +121,7 @@ TANDEM_INLINE constexpr OpDef lu_op{.name = "lu",
                                     .input_names = "a",
                                     .infer = &linalg::impl::infer_lu,
                                     .cpu = &linalg::impl::lu,
+                                    .cuda = TANDEM_CUDA(&cuda::lu),
                                     .dtypes = linalg::impl::matrix_dtypes,
                                     .outputs = 2,
                                     .saves = Saves::nothing,

@@ -1,9 +1,10 @@
-// Singular values and what follows from them: svd, pinv, matrix_rank, matrix_norm, norm. In double precision;
-// matrices with infinite or NaN elements give NaN. Not here: least squares (lstsq.hpp).
+// Singular values and what follows from them: svd, pinv, matrix_rank, matrix_norm, norm. In double precision on the
+// CPU; matrices with infinite or NaN elements give NaN. Not here: least squares (lstsq.hpp).
 #pragma once
 #include <initializer_list>
 #include <type_traits>
 
+#include "tandem/attrs/linalg.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/ops/linalg/norm.hpp"
 
@@ -79,15 +80,4 @@ Tensor norm(const T& x, I, NormOptions = {}) = delete;
 }  // namespace linalg
 
 TANDEM_OPS(linalg_svd_ops, svd, svdvals, pinv)
-
-namespace rules {
-struct SvdAttrs {
-  bool full_matrices;
-  TANDEM_ATTRS(SvdAttrs, full_matrices);
-};
-struct PinvAttrs {
-  double rcond;
-  TANDEM_ATTRS(PinvAttrs, rcond);
-};
-}  // namespace rules
 }  // namespace TANDEM_NS

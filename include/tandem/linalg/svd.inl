@@ -9,6 +9,7 @@
 #include "tandem/linalg/kernels.hpp"
 #include "tandem/linalg/svd.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/cuda_linalg_kernels.hpp"
 #include "tandem/ops/linalg/diagonal.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
@@ -134,6 +135,7 @@ TANDEM_INLINE constexpr OpDef svd_op{.name = "svd",
                                      .input_names = "a",
                                      .infer = &linalg::impl::infer_svd,
                                      .cpu = &linalg::impl::svd_kernel,
+                                     .cuda = TANDEM_CUDA(&cuda::svd),
                                      .gradient = &linalg::impl::svd_gradient,
                                      .dtypes = linalg::impl::matrix_dtypes,
                                      .outputs = 3,
@@ -143,6 +145,7 @@ TANDEM_INLINE constexpr OpDef svdvals_op{.name = "svdvals",
                                          .input_names = "a",
                                          .infer = &linalg::impl::infer_svdvals,
                                          .cpu = &linalg::impl::svdvals,
+                                         .cuda = TANDEM_CUDA(&cuda::svdvals),
                                          .gradient = &linalg::impl::svdvals_gradient,
                                          .dtypes = linalg::impl::matrix_dtypes,
                                          .saves = Saves::inputs,
@@ -151,6 +154,7 @@ TANDEM_INLINE constexpr OpDef pinv_op{.name = "pinv",
                                       .input_names = "a",
                                       .infer = &linalg::impl::infer_pinv,
                                       .cpu = &linalg::impl::pinv_kernel,
+                                      .cuda = TANDEM_CUDA(&cuda::pinv),
                                       .gradient = &linalg::impl::pinv_gradient,
                                       .dtypes = linalg::impl::matrix_dtypes,
                                       .attrs = &detail::attr_type<rules::PinvAttrs>};
