@@ -79,6 +79,13 @@ def scenarios(torch):
     half_conv = convolution(64).bfloat16().requires_grad_(False)
     layers = nn.Sequential(convolution(64), nn.ReLU(), convolution(128, 2), nn.ReLU(), convolution(128, 1, 128))
     conv_step = training(layers, lambda: layers(pictures).square().mean())
+    def positive(*shape):
+        m = torch.randn(*shape, **on)
+        return m @ m.mT + shape[-1] * torch.eye(shape[-1], **on)
+
+    spd, many, symmetric = positive(2048, 2048), positive(1000, 32, 32), positive(512, 512)
+    square, sides = torch.randn(2048, 2048, **on), torch.randn(2048, 16, **on)
+    smaller = torch.randn(512, 512, **on)
     return {
         "small_add": (2000, lambda: small + small),
         "add": (100, lambda: a + b),
@@ -104,6 +111,12 @@ def scenarios(torch):
         "conv_step_traced": (20, conv_step),
         "transformer_step": (20, transformer_step),
         "transformer_traced": (20, transformer_step),
+        "cholesky": (20, lambda: torch.linalg.cholesky(spd)),
+        "cholesky_batch": (50, lambda: torch.linalg.cholesky(many)),
+        "solve": (20, lambda: torch.linalg.solve(square, sides)),
+        "svd": (5, lambda: torch.linalg.svd(smaller, full_matrices=False)),
+        "eigh": (10, lambda: torch.linalg.eigh(symmetric)),
+        "conv_step": (20, training(layers, lambda: layers(pictures).square().mean())),
         "mlp_step": (50, mlp_step),
         "mlp_traced": (50, mlp_step),
         "lstm_step": (20, lstm_step),
@@ -150,6 +163,7 @@ def main():
         else:
             low, middle, high = statistics.quantiles(ratios, n=4)
             print(f"{name:20} {middle:6.2f} ({low:.2f} to {high:.2f})   {float(answer) * 1e6:10.1f} us, peer {peer * 1e6:.1f} us", flush=True)
+            print(f"{name:14} {middle:6.2f} ({low:.2f} to {high:.2f})   {float(answer) * 1e6:10.1f} us, peer {peer * 1e6:.1f} us", flush=True)
         if ours.poll() is not None:
             break
     ours.stdin.close()

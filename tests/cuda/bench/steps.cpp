@@ -9,6 +9,9 @@
 
 #include "tandem/cuda.hpp"
 #include "tandem/tandem.hpp"
+#if TANDEM_WITH_LINALG
+#include "tandem/linalg.hpp"
+#endif
 
 using namespace tandem;
 
@@ -199,6 +202,40 @@ const std::map<std::string, std::function<Step()>> scenarios{
     {"lstm_step", lstm},
     {"lstm_traced", [] { return traced(lstm()); }},
 };
+#if TANDEM_WITH_LINALG
+// Positive definite matrices.
+Tensor positive(const Shape& s) {
+  const Tensor x = normal(s);
+  return matmul(x, x, {.transpose_b = true}) + eye(s.dim(-1)) * static_cast<float>(s.dim(-1));
+}
+Step cholesky(const Shape& s) {
+  return op({positive(s)}, [](const In& t) { return linalg::cholesky(t[0]); });
+}
+const std::map<std::string, std::function<Step()>> solvers{
+    {"cholesky",
+     [] {
+       return cholesky({2048, 2048});
+     }},
+    {"cholesky_batch",
+     [] {
+       return cholesky({1000, 32, 32});
+     }},
+    {"solve",
+     [] {
+       return op({normal({2048, 2048}), normal({2048, 16})}, [](const In& t) { return linalg::solve(t[0], t[1]); });
+     }},
+    {"svd",
+     [] {
+       return op({normal({512, 512})}, [](const In& t) { return linalg::svd(t[0]).u; });
+     }},
+    {"eigh",
+     [] {
+       return op({positive({512, 512})}, [](const In& t) { return linalg::eigh(t[0]).v; });
+     }},
+};
+#else
+const std::map<std::string, std::function<Step()>> solvers;
+#endif
 
 double seconds(const Step& step, int iterations) {
   for (int i = 0; i < 3; ++i) step();
@@ -222,7 +259,7 @@ int main() {
   std::string name;
   for (int iterations; std::cin >> name >> iterations;) {
     try {
-      if (!made.contains(name)) made[name] = scenarios.at(name)();
+      if (!made.contains(name)) made[name] = (solvers.contains(name) ? solvers : scenarios).at(name)();
       std::cout << seconds(made[name], iterations) << std::endl;
     } catch (const std::exception& e) {
       std::cout << name << ": " << e.what() << std::endl;
