@@ -1,6 +1,6 @@
 // What the kernels of tandem::linalg do beside the calls of cuSOLVER and cuBLAS: checks of factors, triangles,
-// permutations, determinants, matrices with NaN. For host code; the kernels are in parts.cu. Matrices are float32,
-// float64, complex64 or complex128, one behind the other, by columns where nothing is said.
+// permutations, determinants, matrices with NaN. For host code; the kernels are in parts.cu and factors.cu. Matrices
+// are float32, float64, complex64 or complex128, one behind the other, by columns where nothing is said.
 #pragma once
 #include "cuda/layout/copy.hpp"
 #include "cuda/queue.hpp"
@@ -46,6 +46,10 @@ void clear_above(const KernelCall& c, DType d, void* a, i64 count, i64 n);
 void identities(const KernelCall& c, DType d, void* to, i64 count, i64 rows, i64 columns);
 /// r, row-major [k, n], from the columns of QR factors that have `ld` rows.
 void upper_triangle(const KernelCall& c, DType d, const void* factors, i64 ld, void* r, i64 k, i64 n);
+
+/// Makes the diagonals of r, row-major [k, n], real, which Householder reflections may leave complex in the last row;
+/// q, [m, k], follows. Nothing happens to real matrices.
+void make_diagonal_real(const KernelCall& c, DType d, void* q, void* r, i64 count, i64 m, i64 k, i64 n);
 
 /// The determinants from LU factors; null instead of `log`: themselves, else their signs and logarithms.
 void determinants(const KernelCall& c, DType d, const void* lu, Pivots p, i64 count, i64 n, void* sign, void* log);

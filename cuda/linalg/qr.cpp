@@ -80,6 +80,7 @@ void qr(const KernelCall& c) {
     for (i64 i = 0; i < count; ++i)
       f.run(a.as<const S>() + i * s.m * s.n, q.as<S>() + i * s.m * s.k, r.as<S>() + i * s.k * s.n, room.as<void>());
   });
+  matrix::make_diagonal_real(c, d, q.data, r.data, count, s.m, s.k, s.n);
 }
 
 }  // namespace TANDEM_NS::cuda
