@@ -16,6 +16,7 @@ namespace emulator {  // where it is linked
 [[gnu::weak]] void barrier();
 [[gnu::weak]] void fail();                      // a kernel has failed: the next wait finds it
 [[gnu::weak]] void set_managed(const void* p);  // what is managed memory
+[[gnu::weak]] void lose_solvers(bool lost);     // cuSOLVER is not there
 [[gnu::weak]] int peer_access_requests();       // how often a device asked for access to another
 [[gnu::weak]] std::size_t taken_bytes();        // memory of the device that is in use
 }  // namespace emulator

@@ -116,7 +116,6 @@ def scenarios(torch):
         "solve": (20, lambda: torch.linalg.solve(square, sides)),
         "svd": (5, lambda: torch.linalg.svd(smaller, full_matrices=False)),
         "eigh": (10, lambda: torch.linalg.eigh(symmetric)),
-        "conv_step": (20, training(layers, lambda: layers(pictures).square().mean())),
         "mlp_step": (50, mlp_step),
         "mlp_traced": (50, mlp_step),
         "lstm_step": (20, lstm_step),
@@ -163,7 +162,6 @@ def main():
         else:
             low, middle, high = statistics.quantiles(ratios, n=4)
             print(f"{name:20} {middle:6.2f} ({low:.2f} to {high:.2f})   {float(answer) * 1e6:10.1f} us, peer {peer * 1e6:.1f} us", flush=True)
-            print(f"{name:14} {middle:6.2f} ({low:.2f} to {high:.2f})   {float(answer) * 1e6:10.1f} us, peer {peer * 1e6:.1f} us", flush=True)
         if ours.poll() is not None:
             break
     ours.stdin.close()
