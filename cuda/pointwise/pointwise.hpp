@@ -233,14 +233,16 @@ void run_rule(const KernelCall& c) {
   launch(c, &flat_kernel<R, S>, blocks_for(n, block_size * (o.vector ? chunk<S> : 1)), o, n, p, Inspector<R>(c));
 }
 
-// A rule that only selects among values moves bits: it runs as the integer of the dtype's width.
-inline DType as_bits(DType d) {
+// Calls f.operator()<S>() for a rule that only selects among values, with a type of the dtype's width: bits are moved.
+// Not bool, of which some bits are no value.
+template <class F>
+void with_bits(const KernelCall& c, DType d, const F& f) {
   switch (size_of(d)) {
-    case 1: return DType::bool_;
-    case 2: return DType::int16;
-    case 4: return DType::int32;
-    case 8: return DType::int64;
-    default: return d;
+    case 1: return f.template operator()<std::uint8_t>();
+    case 2: return f.template operator()<std::int16_t>();
+    case 4: return f.template operator()<std::int32_t>();
+    case 8: return f.template operator()<std::int64_t>();
+    default: raise_no_kernel(c, d);
   }
 }
 
@@ -254,9 +256,10 @@ void pointwise(const KernelCall& c) {
   static_assert(
       detail::Rejecting<R> || !requires { R::check(c); }, "a rule with `check` must also define `rejects`");
   if (c.out[0].size() == 0) return;
-  DType d = c.in[R::info.arity - 1].spec->dtype;
-  if constexpr (rules::takes_mask<R>) d = detail::as_bits(d);
-  with_dtype<R::info.dtypes>(c, d, [&]<class S>() { detail::run_rule<R, S>(c); });
+  const DType d = c.in[R::info.arity - 1].spec->dtype;
+  const auto run = [&]<class S>() { detail::run_rule<R, S>(c); };
+  if constexpr (rules::takes_mask<R>) detail::with_bits(c, d, run);
+  else with_dtype<R::info.dtypes>(c, d, run);
 }
 
 }  // namespace TANDEM_NS::cuda

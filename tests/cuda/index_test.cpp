@@ -71,6 +71,20 @@ TEST_CASE("CUDA index: rows along an axis") {
     }
 }
 
+TEST_CASE("CUDA index: where selects elements of every width as they are") {
+  TANDEM_NEEDS_GPU;
+  const auto select = [](const Tensor& c, const Tensor& a, const Tensor& b) { return where(c, a, b); };
+  for (const DType d : {int8, uint8, bool_, int16, float16, float32, int64, complex64}) {
+    CAPTURE(name(d));
+    const Tensor x = numbers({3, 50}, -99, 99, d), condition = numbers({3, 50}, 0, 2, bool_, 2);
+    for (const Shape& s : {Shape{3, 50}, Shape{50}, Shape{}}) {
+      const Tensor y = numbers(s, -99, 99, d, 3);
+      compare(select, condition, x, y);
+      compare(select, condition, y, x);
+    }
+  }
+}
+
 TEST_CASE("CUDA index: segments in any order") {
   TANDEM_NEEDS_GPU;
   const Tensor ids = numbers({200}, -2, 9, int64);
