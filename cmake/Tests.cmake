@@ -142,7 +142,7 @@ foreach(component ${TANDEM_COMPONENT_NAMES})
   if(NOT component IN_LIST tandem_optional_components)
     tandem_component(c ${component})
     list(JOIN c_folders "|" folders)
-    list(FILTER test_files EXCLUDE REGEX "^((${folders})/|golden/with_${component}_)")
+    list(FILTER test_files EXCLUDE REGEX "^((${folders})/|golden/with_${component}_|cuda/${component}_)")
   endif()
 endforeach()
 # Files whose loops take longer than their compilation.

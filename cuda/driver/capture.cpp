@@ -84,6 +84,7 @@ void Capture::release(const void* data) {
     if (all.blocks[i].data == data) used_[i] = false;
 }
 void Capture::add(const char* op) { ops_.push_back(op); }
+void Capture::keep(std::shared_ptr<const void> used) { kept_.push_back(std::move(used)); }
 
 bool Capture::instantiate() {
   cudaGraph_t graph = nullptr;

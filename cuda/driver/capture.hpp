@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "cuda/queue.hpp"
 #include "tandem/util/lean_vector.hpp"
@@ -26,6 +27,8 @@ class Capture {
   void* allocate(std::size_t bytes);
   void release(const void* data);
   void add(const char* op);
+  /// Keeps what the launches use, beside their operands and scratch memory, as long as they can be repeated.
+  void keep(std::shared_ptr<const void> used);
   /// Ends the recording; returns whether the launches can be repeated.
   bool instantiate();
   void launch(const Queue& q) const;
@@ -34,6 +37,7 @@ class Capture {
   Queue queue_;
   LeanVector<char> used_;        // by block of the device's captures: whether it is in use now, while this one is made
   LeanVector<const char*> ops_;  // for the error of a launch that fails
+  LeanVector<std::shared_ptr<const void>> kept_;
   cudaGraphExec_t executable_ = nullptr;
 };
 

@@ -138,6 +138,21 @@ Library<Cusolver> open_cusolver() {
   return r;
 }
 
+Library<Cufft> open_cufft() {
+  Library<Cufft> r;
+  Opener o(places_of("libcufft.so." + std::to_string(CUFFT_VER_MAJOR)));
+  Cufft& f = r.functions;
+  o.find(f.create, "cufftCreate");
+  o.find(f.destroy, "cufftDestroy");
+  o.find(f.set_auto_allocation, "cufftSetAutoAllocation");
+  o.find(f.make_plan, "cufftXtMakePlanMany");
+  o.find(f.set_stream, "cufftSetStream");
+  o.find(f.set_work_area, "cufftSetWorkArea");
+  o.find(f.execute, "cufftXtExec");
+  r.error = o.error();
+  return r;
+}
+
 #if TANDEM_WITH_CUDNN
 Library<Cudnn> open_cudnn() {
   Library<Cudnn> r;
@@ -175,6 +190,10 @@ const Library<Cublas>& cublas() {
 }
 const Library<Cusolver>& cusolver() {
   static const auto* const r = new Library<Cusolver>(open_cusolver());
+  return *r;
+}
+const Library<Cufft>& cufft() {
+  static const auto* const r = new Library<Cufft>(open_cufft());
   return *r;
 }
 #if TANDEM_WITH_CUDNN

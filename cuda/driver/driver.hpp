@@ -6,6 +6,7 @@
 #include <cublas_v2.h>
 #include <cuda.h>
 #include <cusolverDn.h>
+#include <cufftXt.h>
 #if __has_include(<cudnn_graph.h>)  // cuDNN 9; without its header, the library is built without it
 #include <cudnn_graph.h>
 #define TANDEM_WITH_CUDNN 1
@@ -138,6 +139,17 @@ struct Cusolver {
   }
 };
 
+/// libcufft of the major version that this library was built with.
+struct Cufft {
+  decltype(&::cufftCreate) create;
+  decltype(&::cufftDestroy) destroy;
+  decltype(&::cufftSetAutoAllocation) set_auto_allocation;
+  decltype(&::cufftXtMakePlanMany) make_plan;
+  decltype(&::cufftSetStream) set_stream;
+  decltype(&::cufftSetWorkArea) set_work_area;
+  decltype(&::cufftXtExec) execute;
+};
+
 #if TANDEM_WITH_CUDNN
 /// libcudnn of the major version that this library was built with: the functions of its graph API.
 struct Cudnn {
@@ -169,6 +181,7 @@ const Library<Driver>& driver();
 const Library<CublasLt>& cublaslt();
 const Library<Cublas>& cublas();
 const Library<Cusolver>& cusolver();
+const Library<Cufft>& cufft();
 #if TANDEM_WITH_CUDNN
 const Library<Cudnn>& cudnn();
 #endif

@@ -1,5 +1,6 @@
 // Declarations of the kernels in cuda/, grouped by the file that refers to them. They are defined only in libraries
-// built with CUDA. Not here: copies, which the layout kernels call (cpu/layout/gpu_copy.hpp).
+// built with CUDA, which export those of components. Not here: copies, which the layout kernels call
+// (cpu/layout/gpu_copy.hpp).
 #pragma once
 #include "tandem/core/kernel.hpp"
 
@@ -183,6 +184,15 @@ template <class R>
 void optimizer_updates(const KernelCall& c);
 template <class R>
 void optimizer_sparse_update(const KernelCall& c);
+// signal/fft.inl
+TANDEM_API void fft(const KernelCall& c);
+TANDEM_API void rfft(const KernelCall& c);
+TANDEM_API void irfft(const KernelCall& c);
+TANDEM_API void dct(const KernelCall& c);
+// signal/frames.inl
+TANDEM_API void frame(const KernelCall& c);
+TANDEM_API void frames_like(const KernelCall& c);
+TANDEM_API void overlap_and_add(const KernelCall& c);
 
 }  // namespace cuda
 }  // namespace TANDEM_NS

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "tandem/attrs/signal.hpp"
 #include "tandem/base/shape_arg.hpp"
 #include "tandem/core/apply.hpp"
 
@@ -89,24 +90,4 @@ TANDEM_AXES_OVERLOADS(ifftshift, FftShiftOptions, axes)
 namespace TANDEM_NS {
 
 TANDEM_OPS(fft_ops, fft, rfft, irfft, dct)
-
-namespace rules {
-struct FftAttrs {
-  i64 axis;
-  bool inverse, divided;  // by n
-  TANDEM_ATTRS(FftAttrs, axis, inverse, divided);
-};
-// `doubled`: all but the first and the last of an even length. The transposes have the same.
-struct RealFftAttrs {
-  i64 length;  // irfft's n; none: 2 (m - 1), or that of the second input
-  bool doubled, divided;
-  TANDEM_ATTRS(RealFftAttrs, length, doubled, divided);
-};
-// The factors are sqrt(1 / n) and sqrt(2 / n) if orthonormal, else 2, the first one of them 1 if `halved`.
-struct DctAttrs {
-  i64 type;
-  bool ortho, halved;
-  TANDEM_ATTRS(DctAttrs, type, ortho, halved);
-};
-}  // namespace rules
 }  // namespace TANDEM_NS

@@ -5,6 +5,7 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/signal/fft.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 #include "tandem/signal/fft.hpp"
 #include "tandem/signal/frames.hpp"
@@ -103,6 +104,7 @@ TANDEM_INLINE Grads dct_gradient(const GradCall& c) {
 TANDEM_INLINE constexpr OpDef fft_op{.name = "fft",
                                      .infer = &signal::impl::infer_fft,
                                      .cpu = &signal::impl::fft_kernel,
+                                     .cuda = TANDEM_CUDA(&cuda::fft),
                                      .gradient = &signal::impl::fft_gradient,
                                      .dtypes = dtypes::complex | DType::complex128,
                                      .saves = Saves::nothing,
@@ -110,6 +112,7 @@ TANDEM_INLINE constexpr OpDef fft_op{.name = "fft",
 TANDEM_INLINE constexpr OpDef rfft_op{.name = "rfft",
                                       .infer = &signal::impl::infer_rfft,
                                       .cpu = &signal::impl::rfft_kernel,
+                                      .cuda = TANDEM_CUDA(&cuda::rfft),
                                       .gradient = &signal::impl::rfft_gradient,
                                       .dtypes = dtypes::floating,
                                       .saves = Saves::shape,
@@ -118,6 +121,7 @@ TANDEM_INLINE constexpr OpDef irfft_op{.name = "irfft",
                                        .input_names = "x, like",
                                        .infer = &signal::impl::infer_irfft,
                                        .cpu = &signal::impl::irfft_kernel,
+                                       .cuda = TANDEM_CUDA(&cuda::irfft),
                                        .gradient = &signal::impl::irfft_gradient,
                                        .dtypes = dtypes::complex | DType::complex128,
                                        .inputs = at_least(1),
@@ -127,6 +131,7 @@ TANDEM_INLINE constexpr OpDef irfft_op{.name = "irfft",
 TANDEM_INLINE constexpr OpDef dct_op{.name = "dct",
                                      .infer = &signal::impl::infer_dct,
                                      .cpu = &signal::impl::dct_kernel,
+                                     .cuda = TANDEM_CUDA(&cuda::dct),
                                      .gradient = &signal::impl::dct_gradient,
                                      .dtypes = dtypes::floating,
                                      .saves = Saves::nothing,

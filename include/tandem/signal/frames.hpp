@@ -75,11 +75,6 @@ namespace TANDEM_NS {
 TANDEM_OPS(frame_ops, frame, overlap_and_add, frames_like, pad_or_trim, pad_or_trim_like)
 
 namespace rules {
-struct FrameAttrs {
-  i64 axis, length, step;  // overlap_and_add has no use for the length
-  bool pad_end;
-  TANDEM_ATTRS(FrameAttrs, axis, length, step, pad_end);
-};
 struct PadOrTrimAttrs {
   i64 axis, length;  // `_like` has no use for the length
   TANDEM_ATTRS(PadOrTrimAttrs, axis, length);

@@ -10,6 +10,7 @@
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/transfer.hpp"
@@ -168,6 +169,7 @@ inline i64 enclosing_power_of_two(i64 n) {
 TANDEM_INLINE constexpr OpDef pad_or_trim_op{.name = "pad_or_trim",
                                              .infer = &signal::impl::infer_pad_or_trim,
                                              .cpu = &signal::impl::pad_or_trim_kernel,
+                                             .cuda = TANDEM_CUDA(&signal::impl::pad_or_trim_kernel),
                                              .gradient = &signal::impl::pad_or_trim_gradient,
                                              .dtypes = dtypes::floating | dtypes::complex | DType::complex128,
                                              .saves = Saves::shape,
@@ -176,6 +178,7 @@ TANDEM_INLINE constexpr OpDef pad_or_trim_like_op{.name = "pad_or_trim_like",
                                                   .input_names = "x, like",
                                                   .infer = &signal::impl::infer_pad_or_trim_like,
                                                   .cpu = &signal::impl::pad_or_trim_kernel,
+                                                  .cuda = TANDEM_CUDA(&signal::impl::pad_or_trim_kernel),
                                                   .gradient = &signal::impl::pad_or_trim_gradient,
                                                   .dtypes = dtypes::floating | dtypes::complex | DType::complex128,
                                                   .inputs = 2,
@@ -185,6 +188,7 @@ TANDEM_INLINE constexpr OpDef pad_or_trim_like_op{.name = "pad_or_trim_like",
 TANDEM_INLINE constexpr OpDef frame_op{.name = "frame",
                                        .infer = &signal::impl::infer_frame,
                                        .cpu = &signal::impl::frame_kernel,
+                                       .cuda = TANDEM_CUDA(&cuda::frame),
                                        .gradient = &signal::impl::frame_gradient,
                                        .dtypes = dtypes::number | DType::complex128,
                                        .saves = Saves::shape,
@@ -192,6 +196,7 @@ TANDEM_INLINE constexpr OpDef frame_op{.name = "frame",
 TANDEM_INLINE constexpr OpDef overlap_and_add_op{.name = "overlap_and_add",
                                                  .infer = &signal::impl::infer_overlap_and_add,
                                                  .cpu = &signal::impl::overlap_and_add_kernel,
+                                                 .cuda = TANDEM_CUDA(&cuda::overlap_and_add),
                                                  .gradient = &signal::impl::overlap_and_add_gradient,
                                                  .dtypes = dtypes::floating | dtypes::complex | DType::complex128,
                                                  .saves = Saves::shape,
@@ -200,6 +205,7 @@ TANDEM_INLINE constexpr OpDef frames_like_op{.name = "frames_like",
                                              .input_names = "x, like",
                                              .infer = &signal::impl::infer_frames_like,
                                              .cpu = &signal::impl::frames_like_kernel,
+                                             .cuda = TANDEM_CUDA(&cuda::frames_like),
                                              .gradient = &signal::impl::frames_like_gradient,
                                              .dtypes = dtypes::floating | dtypes::complex | DType::complex128,
                                              .inputs = 2,
