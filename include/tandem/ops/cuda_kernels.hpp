@@ -89,6 +89,9 @@ void segment_take(const KernelCall& c);
 // ops/index/sort.inl
 void sort(const KernelCall& c);
 void top_k(const KernelCall& c);
+// ops/index/unique.inl
+void number_distinct(const KernelCall& c);
+void is_member(const KernelCall& c);
 // ops/linalg/band_part.inl
 void band_part(const KernelCall& c);
 // ops/linalg/dense.inl

@@ -77,8 +77,15 @@ T atomicMax(T* at, T x) {
   if (x > old) *at = x;
   return old;
 }
-inline int atomicCAS(int* at, int expected, int wanted) {
-  const int old = *at;
+template <class T>
+T atomicMin(T* at, T x) {
+  const T old = *at;
+  if (x < old) *at = x;
+  return old;
+}
+template <class T>
+T atomicCAS(T* at, T expected, T wanted) {
+  const T old = *at;
   if (old == expected) *at = wanted;
   return old;
 }

@@ -3,6 +3,7 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/cpu/index/lookup.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/index/count.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/index/mask.hpp"
@@ -38,6 +39,7 @@ TANDEM_INLINE Specs infer_member(const InferCall& c) {
 TANDEM_INLINE constexpr OpDef number_distinct_op{.name = "number_distinct",
                                                  .infer = &detail::infer_distinct,
                                                  .cpu = &cpu::number_distinct,
+                                                 .cuda = TANDEM_CUDA(&cuda::number_distinct),
                                                  .outputs = 2,
                                                  .saves = Saves::nothing,
                                                  .flags = {.non_differentiable = true, .own_width = true},
@@ -47,6 +49,7 @@ TANDEM_INLINE constexpr OpDef is_member_op{.name = "is_member",
                                            .input_names = "values, y",
                                            .infer = &detail::infer_member,
                                            .cpu = &cpu::is_member,
+                                           .cuda = TANDEM_CUDA(&cuda::is_member),
                                            .inputs = 2,
                                            .saves = Saves::nothing,
                                            .flags = {.non_differentiable = true, .own_width = true},
