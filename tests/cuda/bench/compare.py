@@ -34,6 +34,8 @@ def scenarios(torch):
     lstm_step = training(lstm, lambda: lstm(sequence)[0].square().mean())
     mlp_step = training(mlp, lambda: nn.functional.cross_entropy(mlp(x), labels))
     small, flat, half = torch.randn(16, **on), torch.randn(1 << 20, **on), a.bfloat16()
+    rows, images = torch.randn(64, 65536, dtype=torch.complex64, **on), torch.randn(64, 512, 512, **on)
+    ids = torch.randint(1 << 16, (1 << 20,), **on)
     last = {"memory_format": torch.channels_last}
     pictures, large = torch.randn(32, 64, 56, 56, **on).to(**last), torch.randn(32, 64, 112, 112, **on).to(**last)
     half_pictures = pictures.bfloat16()
@@ -94,6 +96,9 @@ def scenarios(torch):
         "transpose": (100, lambda: a.t().contiguous()),
         "cumsum": (50, lambda: a.cumsum(1)),
         "softmax": (100, lambda: torch.softmax(wide, -1)),
+        "fft": (50, lambda: torch.fft.fft(rows)),
+        "rfft2d": (50, lambda: torch.fft.rfft2(images)),
+        "unique": (20, lambda: torch.unique(ids, return_inverse=True)),
         "sort": (50, lambda: flat.sort()[0]),
         "matmul": (20, lambda: a @ b),
         "matmul_bf16": (20, lambda: half @ half),

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tandem/cuda.hpp"
+#include "tandem/signal.hpp"
 #include "tandem/tandem.hpp"
 #if TANDEM_WITH_LINALG
 #include "tandem/linalg.hpp"
@@ -148,6 +149,20 @@ const std::map<std::string, std::function<Step()>> scenarios{
     {"softmax",
      [] {
        return op({normal({8192, 1024})}, [](const In& t) { return nn::softmax(t[0]); });
+     }},
+    {"fft",
+     [] {
+       return op({tandem::complex(normal({64, 65536}), normal({64, 65536}))},
+                 [](const In& t) { return signal::fft(t[0]); });
+     }},
+    {"rfft2d",
+     [] {
+       return op({normal({64, 512, 512})}, [](const In& t) { return signal::rfft2d(t[0]); });
+     }},
+    {"unique",
+     [] {
+       return op({random::uniform({1 << 20}, {.maxval = 1 << 16, .dtype = int64})},
+                 [](const In& t) { return unique(t[0]).y; });
      }},
     {"sort", [] { return op({normal({1 << 20})}, [](const In& t) { return sort(t[0]); }); }},
     {"matmul",
