@@ -5,8 +5,8 @@
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda.h>
-#include <cusolverDn.h>
 #include <cufftXt.h>
+#include <cusolverDn.h>
 #if __has_include(<cudnn_graph.h>)  // cuDNN 9; without its header, the library is built without it
 #include <cudnn_graph.h>
 #define TANDEM_WITH_CUDNN 1

@@ -4,8 +4,8 @@
     tar -xf tandem_gpu.tar.xz && python3 tandem_gpu/gpu_check.py [--out results.json] [part=seconds ...]
 
 Needs the driver, cuBLASLt, cuBLAS, cuSOLVER and cuFFT of the toolkit's major version (in the loader's path, in CUDA_HOME or
-in Python's nvidia packages), and for the parts: compute-sanitizer of the toolkit, PyTorch with CUDA. cuDNN 9, where it is found in the
-same places, computes the convolutions.
+in Python's nvidia packages), and for the parts: compute-sanitizer of the toolkit, PyTorch with CUDA. cuDNN 9, where it is
+found in the same places, computes the convolutions.
 
 Parts, each ended after its seconds; without any, all run:
     device      the tests of the CUDA kernels and devices
