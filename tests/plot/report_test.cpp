@@ -79,6 +79,21 @@ TEST_CASE("plot: figures of a report are inside it, side by side") {
              ContainsSubstring("plot::Report::picture: the image is not a PNG file"));
 }
 
+TEST_CASE("plot: a sound of a report is in the page") {
+  const std::string wav = "RIFF$$$$WAVE" + std::string(40, 'x');
+  const Element root = parse_html(Report("x").sound(wav, "a tone", "A tone.").html());
+  const Element& audio = root.first("div", "figures").first("figure").first("audio");
+  CHECK(audio.get("src") == plot::impl::data_uri(wav, "audio/wav"));
+  CHECK(audio.attributes.contains("controls"));
+  CHECK(audio.get("aria-label") == "a tone");
+  CHECK(root.first("figcaption").text == "A tone.");
+  CHECK_THAT(root.all("meta")[2]->get("content"), ContainsSubstring("media-src data:"));
+  CHECK(parse_html(Report("x").sound(wav, "a").html()).all("figcaption").empty());
+  for (const std::string& other : {std::string(), std::string("RIFF$$$$WAVE"), "RIFX" + wav.substr(4)})
+    CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Report("x").sound(other, "a"); }),
+               ContainsSubstring("plot::Report::sound: the sound is not a WAV file"));
+}
+
 TEST_CASE("plot: tables of a report") {
   const Element root = parse_html(full().html());
   const auto tables = root.all("table");
@@ -107,18 +122,22 @@ TEST_CASE("plot: tables of a report") {
 TEST_CASE("plot: no text of a report becomes markup, and nothing is loaded") {
   Report r(nasty, nasty);
   r.facts({{nasty, nasty}}).section(nasty).section("b").text(nasty).parameters({{nasty, nasty}}, nasty);
-  r.table({nasty}, {{nasty}}, nasty).picture(png, nasty, nasty).figure(plot::lines({}, {.title = nasty}), nasty);
+  r.table({nasty}, {{nasty}}, nasty)
+      .picture(png, nasty, nasty)
+      .sound("RIFF$$$$WAVE" + std::string(40, 'x'), nasty, nasty)
+      .figure(plot::lines({}, {.title = nasty}), nasty);
   const std::string html = r.html();
   const Element root = parse_html(html);
   CHECK(root.all("script").empty());
   CHECK(root.first("td").text == "</p></style><script src=\"http://x/y.js\"></script>&\"'\u2402\ufffd");
   // Addresses are links inside of the page, the picture's data and the namespace of SVG.
   std::set<std::string> addresses;
-  for (const char* name : {"a", "img", "svg", "link", "image", "use"})
+  for (const char* name : {"a", "img", "audio", "svg", "link", "image", "use"})
     for (const Element* e : root.all(name))
       for (const char* attribute : {"href", "src", "xmlns"})
         if (const std::string a = e->get(attribute); !a.empty()) addresses.insert(a.substr(0, a.find_first_of("#,")));
-  CHECK(addresses == std::set<std::string>{"", "data:image/png;base64", "http://www.w3.org/2000/svg"});
+  CHECK(addresses ==
+        std::set<std::string>{"", "data:audio/wav;base64", "data:image/png;base64", "http://www.w3.org/2000/svg"});
   CHECK(html.find("url(") == std::string::npos);
   CHECK(html.find("@import") == std::string::npos);
 }

@@ -177,10 +177,11 @@ TEST_CASE("a training shows its report while it runs") {
     CHECK_THROWS_AS(summary::TensorBoard("x", {.status_port = none}), errors::InvalidArgumentError);
 }
 
-TEST_CASE("a port that is none, and a smoothing of 1, raise") {
+TEST_CASE("a port that is none, a smoothing of 1 and negative sizes raise") {
   CHECK_THROWS_AS(summary::ReportServer("x", 65536), errors::InvalidArgumentError);
   CHECK_THROWS_AS(summary::ReportServer("x", -1), errors::InvalidArgumentError);
   CHECK_THROWS_AS(summary::ReportServer("x", 0, {.smoothing = 1}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(summary::ReportServer("x", 0, {.max_sound_bytes = -1}), errors::InvalidArgumentError);
 }
 
 }  // namespace report_server_test

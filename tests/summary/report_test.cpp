@@ -93,6 +93,28 @@ TEST_CASE("a report has precision-recall curves, and what the program has drawn"
   CHECK(has(summary::report_html(folder.path), "odd, step 0 cannot be shown"));
 }
 
+TEST_CASE("a report plays sounds, as far as there is room for them") {
+  const TemporaryFolder folder;
+  {
+    summary::FileWriter writer(folder.path);
+    writer.audio("tone", zeros({2, 400, 1}), 8000, {.step = 1});  // 844 bytes each
+    writer.audio("tone", zeros({2, 400, 1}), 8000, {.step = 3});
+    writer.audio("word", zeros({1, 800, 2}), 8000, {.step = 3});  // 3,244 bytes
+  }
+  const std::string page = summary::report_html(folder.path);
+  CHECK(count_of(page, "<audio controls") == 3);
+  CHECK(count_of(page, "src=\"data:audio/wav;base64,UklGR") == 3);
+  CHECK(count_of(page, "<figcaption>tone, step 3<") == 2);
+  CHECK(!has(page, "step 1"));
+  CHECK(!has(page, "left out"));
+  const std::string bounded = summary::report_html(folder.path, {.max_sound_bytes = 1700});
+  CHECK(count_of(bounded, "<audio controls") == 2);
+  CHECK(has(bounded, "word, step 3: a sound of 3244 bytes is left out; a page has at most 1700 bytes of sounds"));
+  CHECK(count_of(summary::report_html(folder.path, {.max_sound_bytes = 0}), "is left out") == 3);
+  CHECK(has(error_of<errors::InvalidArgumentError>([&] { summary::report_html(folder.path, {.max_sound_bytes = -1}); }),
+            "max_sound_bytes must not be negative, but is -1"));
+}
+
 TEST_CASE("what a run that went on has done again counts") {
   const TemporaryFolder folder;
   const auto write = [&](std::optional<i64> restart, i64 first, double value) {
@@ -142,9 +164,10 @@ TEST_CASE("what other programs have written is drawn, or a text says why not") {
   file.write(histogram_of("none", most, -most, {most}, {0}));
   file.write(histogram_of("broken", 0, 1, {0.5, 1}, {nan, 1}));
   file.write(event_of("gif", 4, [](std::string& to) { summary::detail::append_field(to, 4, "GIF89a"); }));
+  file.write(event_of("ogg", 6, [](std::string& to) { summary::detail::append_field(to, 4, "OggS"); }));
   file.close();
   const auto values = testing::values_of(folder.path);
-  REQUIRE(values.size() == 5);
+  REQUIRE(values.size() == 6);
   using Buckets = std::vector<summary::HistogramBucket>;
   CHECK(std::get<summary::Histogram>(values[0].value.content).buckets ==
         Buckets{{0.25, 0.25, 0}, {0.25, 1, 4}, {1, 2, 4}});
@@ -154,6 +177,7 @@ TEST_CASE("what other programs have written is drawn, or a text says why not") {
   CHECK(count_of(page, "<figure") == 3);
   CHECK(has(page, "broken, step 0 cannot be shown: plot::histogram: a count is nan"));
   CHECK(has(page, "gif, step 0 cannot be shown: plot::Report::picture: the image is not a PNG file"));
+  CHECK(has(page, "ogg, step 0 cannot be shown: plot::Report::sound: the sound is not a WAV file"));
 }
 
 TEST_CASE("hyper-parameters of several runs are a table, with the last values of their scalars") {

@@ -18,9 +18,10 @@ TANDEM_INLINE PngSize png_size(const char* what, std::string_view png) {
   return {static_cast<double>(number(16)), static_cast<double>(number(20))};
 }
 
-TANDEM_INLINE std::string data_uri(std::string_view png) {
-  std::string r = "data:image/png;base64,";
-  tandem::detail::append_base64(r, png, tandem::detail::base64_digits, true);
+TANDEM_INLINE std::string data_uri(std::string_view bytes, std::string_view type) {
+  std::string r = "data:";
+  (r += type) += ";base64,";
+  tandem::detail::append_base64(r, bytes, tandem::detail::base64_digits, true);
   return r;
 }
 

@@ -41,6 +41,11 @@ class TANDEM_API Report {
   ///   alt     what it shows, for those who do not see it
   ///   throws  errors::InvalidArgumentError if it is not a PNG file
   Report& picture(std::string_view png, std::string_view alt, std::string_view caption = {});
+  /// A sound with the browser's controls to play it.
+  ///   wav     the bytes of a WAV file
+  ///   label   what it is, for those who do not see the page
+  ///   throws  errors::InvalidArgumentError if it is not a WAV file
+  Report& sound(std::string_view wav, std::string_view label, std::string_view caption = {});
   /// Columns of numbers are aligned to the right.
   ///   throws  errors::InvalidArgumentError for a row with more cells than the head; one with fewer is filled up
   Report& table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows,

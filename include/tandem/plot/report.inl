@@ -33,7 +33,7 @@ inline constexpr std::string_view report_style =
     "figure{margin:.75rem 0;min-width:0}figcaption,caption{color:#57606a;font-size:.9rem;text-align:left;padding:.3rem "
     "0}"
     ".scroll{overflow-x:auto;max-width:100%}.scroll>svg{display:block;width:100%;height:auto}"
-    "img{max-width:100%;height:auto}.small{image-rendering:pixelated}"
+    "img{max-width:100%;height:auto}audio{display:block;width:100%;max-width:27rem}.small{image-rendering:pixelated}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:.25rem .9rem .25rem "
     "0;text-align:left;"
     "vertical-align:top;border-bottom:1px solid #d0d7de}"
@@ -139,6 +139,15 @@ TANDEM_INLINE Report& Report::picture(std::string_view png, std::string_view alt
   body_ += "</figure>\n";
   return *this;
 }
+TANDEM_INLINE Report& Report::sound(std::string_view wav, std::string_view label, std::string_view caption) {
+  if (wav.size() < 44 || !wav.starts_with("RIFF") || wav.substr(8, 4) != "WAVE")  // a header has 44 bytes at least
+    errors::raise<errors::InvalidArgumentError>("plot::Report::sound", "the sound is not a WAV file");
+  body(true) += "<figure><audio controls=\"\" aria-label=\"" + impl::escaped(label) + "\" src=\"" +
+                impl::data_uri(wav, "audio/wav") + "\"></audio>\n";
+  if (!caption.empty()) body_ += impl::element("figcaption", caption) + "\n";
+  body_ += "</figure>\n";
+  return *this;
+}
 TANDEM_INLINE Report& Report::table(const std::vector<std::string>& head,
                                     const std::vector<std::vector<std::string>>& rows, std::string_view caption) {
   std::vector<bool> numbers(head.size(), !rows.empty());
@@ -173,8 +182,8 @@ TANDEM_INLINE std::string Report::html() const {
       "<!DOCTYPE html>\n<html lang=\"" + impl::escaped(language_) + "\">\n<head>\n<meta charset=\"utf-8\">\n";
   s += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   // Whatever a page of data contains, it loads nothing.
-  s += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src "
-       "'unsafe-inline'\">\n";
+  s += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; media-src "
+       "data:; style-src 'unsafe-inline'\">\n";
   s += impl::element("title", title_) + "\n<style>";
   (((s += impl::report_style) += "\n") += Figure::style_sheet()) += "</style>\n</head>\n<body>\n<main>\n";
   s += impl::element("h1", title_) + "\n";

@@ -103,7 +103,24 @@ TANDEM_INLINE void add_pr_curve(const OtherValue& value, const std::string& tag,
                             {.title = tag, .x_label = "recall", .y_label = "precision", .y_min = 0., .y_max = 1.}),
                 caption);
 }
-TANDEM_INLINE void add_latest(const RunEvents& run, const std::string& tag, plot::Report& report) {
+// Sounds are long: a page has those that there is room for.
+TANDEM_INLINE void add_sounds(const Audio& audio, const std::string& caption, const ReportOptions& options, i64& room,
+                              plot::Report& report) {
+  for (const std::string& wav : audio.encoded) {
+    const auto bytes = static_cast<i64>(wav.size());
+    if (bytes > room) {
+      report.text(caption + ": a sound of " + std::to_string(bytes) + " bytes is left out; a page has at most " +
+                  std::to_string(options.max_sound_bytes) + " bytes of sounds (ReportOptions::max_sound_bytes).");
+      continue;
+    }
+    add_or_explain(caption, report, [&] {
+      report.sound(wav, caption, caption);
+      room -= bytes;
+    });
+  }
+}
+TANDEM_INLINE void add_latest(const RunEvents& run, const std::string& tag, const ReportOptions& options, i64& room,
+                              plot::Report& report) {
   const auto at = run.latest.find(tag);
   if (at == run.latest.end()) return;
   const auto& [step, value] = at->second;
@@ -125,13 +142,16 @@ TANDEM_INLINE void add_latest(const RunEvents& run, const std::string& tag, plot
   } else if (const Texts* const texts = std::get_if<Texts>(&value.content)) {
     report.text(caption + ":");
     for (const std::string& text : texts->texts) report.text(text);
+  } else if (const Audio* const audio = std::get_if<Audio>(&value.content)) {
+    add_sounds(*audio, caption, options, room, report);
   } else if (const OtherValue* const curve = std::get_if<OtherValue>(&value.content)) {
     add_pr_curve(*curve, tag, caption, report);
   }
 }
 
 TANDEM_INLINE plot::Report make_report(const char* op, const std::string& logdir, const ReportOptions& options) {
-  plot::smoothed(plot::Values(), options.smoothing);  // raises for one that lines() would not take
+  detail::check_report_options(op, options);
+  i64 room = options.max_sound_bytes;
   const std::vector<impl::RunEvents> runs = impl::read_runs(op, logdir);
   const std::filesystem::path folder = std::filesystem::path(logdir).lexically_normal();
   plot::Report report(options.title.empty()
@@ -144,7 +164,7 @@ TANDEM_INLINE plot::Report make_report(const char* op, const std::string& logdir
     report.section(section.empty() ? "Summaries" : section);
     for (const std::string& tag : tags) {
       impl::add_curves(runs, tag, options.smoothing, report);
-      for (const impl::RunEvents& run : runs) impl::add_latest(run, tag, report);
+      for (const impl::RunEvents& run : runs) impl::add_latest(run, tag, options, room, report);
     }
   }
   impl::add_graphs(runs, report);
@@ -153,6 +173,12 @@ TANDEM_INLINE plot::Report make_report(const char* op, const std::string& logdir
 
 }  // namespace impl
 
+TANDEM_INLINE void detail::check_report_options(const char* op, const ReportOptions& options) {
+  plot::smoothed(plot::Values(), options.smoothing);  // raises for one that lines() would not take
+  if (options.max_sound_bytes < 0)
+    errors::raise<errors::InvalidArgumentError>(
+        op, "max_sound_bytes must not be negative, but is " + std::to_string(options.max_sound_bytes));
+}
 TANDEM_INLINE std::string report_html(const std::string& logdir, const ReportOptions& options) {
   return impl::make_report("report_html", logdir, options).html();
 }

@@ -19,7 +19,8 @@ TANDEM_INLINE void RunEvents::add(const Event& event) {
   for (const Value& value : event.values) {
     const bool is_shown = std::holds_alternative<Histogram>(value.content) ||
                           std::holds_alternative<Images>(value.content) ||
-                          std::holds_alternative<Texts>(value.content) || value.plugin == "pr_curves";
+                          std::holds_alternative<Texts>(value.content) ||
+                          std::holds_alternative<Audio>(value.content) || value.plugin == "pr_curves";
     HParamsRecord record;
     if (const double* const x = std::get_if<double>(&value.content)) {
       scalars[value.tag][event.step] = *x;

@@ -18,8 +18,9 @@ class TANDEM_API ReportServer {
  public:
   ///   logdir  as for write_report; there need not be event files yet
   ///   port    0: one that is free
-  ///   throws  errors::InvalidArgumentError for a port that is none, or another smoothing; errors::UnavailableError if
-  ///           the port is in use, or for other system errors; errors::ResourceExhaustedError without a thread left
+  ///   throws  errors::InvalidArgumentError for a port that is none, or for options as write_report;
+  ///           errors::UnavailableError if the port is in use, or for other system errors;
+  ///           errors::ResourceExhaustedError without a thread left
   explicit ReportServer(std::string logdir, int port = 0, ReportOptions options = {});
   ReportServer(ReportServer&&) noexcept;
   ReportServer& operator=(ReportServer&&) noexcept;

@@ -15,7 +15,6 @@
 
 #include "tandem/base/error.hpp"
 #include "tandem/io/regular_file.hpp"
-#include "tandem/plot/lines.hpp"
 #include "tandem/plot/svg.hpp"
 #include "tandem/summary/report_server.hpp"
 
@@ -191,7 +190,7 @@ TANDEM_INLINE ReportServer::ReportServer(std::string logdir, int port, ReportOpt
   if (port < 0 || port > 65535)
     errors::raise<errors::InvalidArgumentError>("ReportServer",
                                                 "a port is from 0 to 65535, not " + std::to_string(port));
-  plot::smoothed(plot::Values(), state_->options.smoothing);  // raises for one that the report would not take
+  detail::check_report_options("ReportServer", state_->options);
   state_->listen_at(port);
   try {
     state_->thread = std::thread([s = state_.get()] { s->serve(); });
