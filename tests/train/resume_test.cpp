@@ -231,9 +231,13 @@ TEST_CASE("another configuration is refused, and names what differs") {
   Training other;
   train::FitOptions o = other.fit_options(folder / "run");
   o.configuration = {{"batch", "16"}};
+  int calls = 0;  // of callbacks, of which a refused run calls none
+  o.callbacks = {train::LambdaCallback(
+      {.on_begin = [&](train::Run&) { ++calls; }, .on_exception = [&](train::Run&, std::exception_ptr) { ++calls; }})};
   const std::string message = error_of([&] { other.trainer.fit(points().shuffled(8), o); });
   CHECK(message.find("batch") != message.npos);
   CHECK(message.find("16") != message.npos);
+  CHECK(calls == 0);
 }
 
 TEST_CASE("a disk that is full is a warning until the last save") {

@@ -29,8 +29,10 @@ struct RunPlace {
 class RunKeeper {
  public:
   /// Opens the folder of a run.
-  ///   items  what checkpoints keep; callbacks' states and the global random generator are added
-  RunKeeper(const FitOptions& options, std::vector<CheckpointItem> items);
+  explicit RunKeeper(const FitOptions& options);
+  /// Says what checkpoints keep, before the first one is restored or saved; callbacks' states and the global random
+  /// generator are added.
+  void keep(const FitOptions& options, std::vector<CheckpointItem> items);
   /// Restores the latest checkpoint, if there is one.
   bool restore(RunPlace& place, History& history);
   /// Saves. A full disk, or a folder that cannot be written, is a warning, once, unless it is the `last` save of a run:

@@ -44,10 +44,11 @@ inline Values values_of(const Metadata& texts, const char* name) {
 }
 }  // namespace impl
 
-TANDEM_INLINE RunKeeper::RunKeeper(const FitOptions& options, std::vector<CheckpointItem> items)
+TANDEM_INLINE RunKeeper::RunKeeper(const FitOptions& options)
     : directory_(options.directory, options.configuration, {.notes = impl::notes()}),
       save_steps_(options.save_steps),
-      numbers_(impl::add_counters(counters_)) {
+      numbers_(impl::add_counters(counters_)) {}
+TANDEM_INLINE void RunKeeper::keep(const FitOptions& options, std::vector<CheckpointItem> items) {
   items.push_back({"run", counters_});
   items.push_back({"random", random::global_generator().state()});
   int number = 0;  // of those with a state: others come and go

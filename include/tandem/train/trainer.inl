@@ -70,7 +70,7 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   if (options.validation_data) check_validation(options.validation_data);
   const ReplicationScope together(strategy());
   Run run;
-  Fit fit{options, run, detail::Feed(data, options.steps_per_epoch, data_epoch), {}};
+  Fit fit{options, run, detail::Feed(data, options.steps_per_epoch, data_epoch)};
   fit.replicas.share_generator();
   const Batch& first = fit.feed.peek();
   if (fit.replicas.any(fit.replicas.are_several() && !first.empty() && first[0].rank() > 0 && first[0].shape()[0] == 0))
@@ -85,6 +85,7 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
     run.optimizer_ = &*model_steps->options.optimizer;
     run.averages_ = model_steps->ema ? &*model_steps->ema : nullptr;
   }
+  open_folder(fit);  // a run that is refused changes nothing: no callback is called
   try {
     begin(fit);
     // An epoch in which a callback has stopped the training is ended like others, also when the run goes on.

@@ -43,7 +43,25 @@ inline void check_kept(const SavedState& state) {
 }
 }  // namespace impl
 
-// Restores the run's latest checkpoint, in all replicas. The first one alone uses the folder.
+// Opens the folder of the run, if there is one, for the first replica, which alone uses it.
+TANDEM_INLINE void TrainerState::open_folder(Fit& fit) {
+  if (fit.options.directory.empty()) return;
+  std::exception_ptr error;
+  if (fit.replicas.is_first()) {
+    try {
+      const ReplicationScope alone(nullptr);  // what is made here is made here alone
+      fit.keeper.emplace(fit.options);
+    } catch (...) {  // raised again below, when the others know
+      error = std::current_exception();
+    }
+  } else {
+    fit.interrupt.emplace();
+  }
+  if (!fit.replicas.any(error != nullptr)) return;
+  if (error) std::rethrow_exception(error);
+  errors::raise<errors::AbortedError>("fit", "rank 0 could not use the folder " + fit.options.directory);
+}
+// Restores the run's latest checkpoint, in all replicas.
 TANDEM_INLINE bool TrainerState::restore(Fit& fit, detail::RunPlace& place) {
   bool restored = false;
   if (fit.replicas.are_several()) {
@@ -55,13 +73,11 @@ TANDEM_INLINE bool TrainerState::restore(Fit& fit, detail::RunPlace& place) {
   if (fit.replicas.is_first()) {
     try {
       const ReplicationScope alone(nullptr);  // what is made here is made here alone
-      fit.keeper.emplace(fit.options, steps->items());
+      fit.keeper->keep(fit.options, steps->items());
       restored = fit.keeper->restore(place, fit.run.history_);
     } catch (...) {  // raised again below, when the others know
       error = std::current_exception();
     }
-  } else {
-    fit.interrupt.emplace();
   }
   if (fit.replicas.any(error != nullptr)) {
     if (error) std::rethrow_exception(error);

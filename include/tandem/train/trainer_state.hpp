@@ -33,6 +33,7 @@ struct TrainerState {
 
  private:
   struct Fit;  // what a call of fit() uses
+  static void open_folder(Fit& fit);
   void begin(Fit& fit);
   void end(Fit& fit);
   bool restore(Fit& fit, detail::RunPlace& place);
@@ -56,8 +57,8 @@ struct TrainerState::Fit {
   const FitOptions& options;
   Run& run;
   detail::Feed feed;
-  std::optional<detail::RunKeeper> keeper;  // of the first replica
-  std::optional<Interrupt> interrupt = {};  // of the others
+  std::optional<detail::RunKeeper> keeper = {};  // of the first replica
+  std::optional<Interrupt> interrupt = {};       // of the others
   std::optional<Progress> progress = {};
   i64 steps = 0;           // of the epochs of this run
   i64 last_step = 0;       // with which the training ends; 0: with an epoch
