@@ -186,7 +186,7 @@ TEST_CASE("hyper-parameters of several runs are a table, with the last values of
     summary::FileWriter run(folder / name), validation(folder / name + "/validation");
     run.hparams(h);
     run.scalar("loss", 9, 0), run.scalar("loss", loss, 1), validation.scalar("loss", 2 * loss, 1);
-    run.hparams_end(summary::Status::success);
+    run.hparams_end(loss > 0.2 ? summary::Status::success : summary::Status::failure);
   };
   write("a", {{"lr", 0.1}, {"optimizer", "<adam>"}}, 0.25);
   write("a/b", {{"lr", 0.01}, {"nesterov", true}}, 0.125);  // a run within a run is none of its folders
@@ -202,9 +202,9 @@ TEST_CASE("hyper-parameters of several runs are a table, with the last values of
     if (!in_tag) texts += cells[i];
     if (cells[i] == '>') in_tag = false;
   }
-  CHECK(has(texts, "run|lr|nesterov|optimizer|loss|validation/loss|"));
-  CHECK(has(texts, "a|0.1||&lt;adam&gt;|0.25|0.5|"));
-  CHECK(has(texts, "a/b|0.01|true||0.125|0.25|"));
+  CHECK(has(texts, "run|lr|nesterov|optimizer|loss|validation/loss|status|"));
+  CHECK(has(texts, "a|0.1||&lt;adam&gt;|0.25|0.5|success|"));
+  CHECK(has(texts, "a/b|0.01|true||0.125|0.25|failure|"));
 
   // The metrics of the experiment are the columns, if it has some.
   summary::FileWriter(folder.path).hparams_config({{"lr"}}, {{"loss", "held out", "validation"}});

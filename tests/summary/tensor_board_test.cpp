@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "tandem/base/warning.hpp"
 #include "tandem/summary/plugin_data.hpp"
 #include "tandem/summary/report.hpp"
+#include "tandem/train/run_directory.hpp"
 #include "tests/summary/files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
@@ -123,6 +126,75 @@ TEST_CASE("hyper-parameters and the end of a run are in its folder") {
     CHECK(written[1].value.tag == "_hparams_/session_end_info");
     CHECK(written[1].value.plugin_content.substr(2, 2) == std::string("\x08") + static_cast<char>(status));
   }
+}
+
+// How a run has ended, as TensorBoard reads it: the first end of several.
+std::optional<summary::Status> status_of(const std::string& folder) {
+  for (const auto& [step, value] : values_of(folder)) {
+    summary::HParamsRecord record;
+    if (value.plugin == "hparams") CHECK(summary::parse_hparams(value.plugin_content, record));
+    if (record.status) return record.status;
+  }
+  return {};
+}
+
+TEST_CASE("the end of a run is that of its last process, whatever has ended those before") {
+  const Points points(40);
+  const TemporaryFolder folder;
+  const auto run = [&](const train::LambdaCallback& callback) {
+    return train::Trainer(network(), options())
+        .fit(points.batches(10),
+             {.epochs = 3,
+              .callbacks = {summary::TensorBoard(folder / "logs", {.hparams = {{"lr", 0.1}}}), callback},
+              .progress = {.mode = train::ProgressMode::none},
+              .directory = folder / "run"});
+  };
+  const auto at_step = [](i64 step, const auto& f) {
+    return train::LambdaCallback({.on_step_end = [=](train::Run& r) {
+      if (r.step() == step) f();
+    }});
+  };
+  CHECK(run(at_step(5, [] { ::raise(SIGINT); })).exit_status == 130);
+  CHECK(status_of(folder / "logs") == summary::Status::failure);
+  std::optional<summary::Status> during;
+  const auto fail = [&] {
+    during = status_of(folder / "logs");
+    throw std::runtime_error("stopped");
+  };
+  CHECK_THROWS_WITH(run(at_step(6, fail)), "stopped");
+  CHECK(!during);
+  CHECK(status_of(folder / "logs") == summary::Status::failure);
+  CHECK_THROWS_WITH(run(train::LambdaCallback({.on_end = [](train::Run&) { throw std::runtime_error("at the end"); }})),
+                    "at the end");
+  CHECK(status_of(folder / "logs") == summary::Status::failure);
+  CHECK(run(train::LambdaCallback({})).exit_status == 0);  // complete
+  CHECK(status_of(folder / "logs") == summary::Status::success);
+  CHECK(summary::report_html(folder / "logs").find(">success<") != std::string::npos);
+}
+
+TEST_CASE("a run that is refused leaves the events of the one that has the folder") {
+  const Points points(40);
+  const TemporaryFolder folder;
+  const auto files = [&] {
+    std::map<std::string, std::string> r;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "logs"))
+      if (entry.is_regular_file()) r[entry.path().string()] = testing::bytes_of_file(entry.path().string());
+    return r;
+  };
+  const auto run = [&](const std::string& batch) {
+    train::Trainer(network(), options())
+        .fit(points.batches(10), {.callbacks = {summary::TensorBoard(folder / "logs", {.hparams = {{"lr", 0.1}}})},
+                                  .progress = {.mode = train::ProgressMode::none},
+                                  .directory = folder / "run",
+                                  .configuration = {{"batch", batch}}});
+  };
+  run("10");
+  const auto before = files();
+  CHECK(testing::error_of([&] { run("20"); }).find("batch was \"10\", is \"20\"") != std::string::npos);
+  CHECK(files() == before);
+  const train::RunDirectory other(folder / "run", {{"batch", "10"}});
+  CHECK(testing::error_of([&] { run("10"); }).find("is in use by") != std::string::npos);
+  CHECK(files() == before);
 }
 
 // The bytes of the file for the page "Profile", in the folder of a run.

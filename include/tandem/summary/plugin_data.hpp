@@ -1,6 +1,7 @@
 // What event files have besides values: graphs, and what the page "HParams" is told. Part of the component
 // tandem::summary.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@ TANDEM_API bool parse_graph(std::string_view bytes, std::vector<GraphOp>& to);
 struct HParamsRecord {
   HParams hparams;                    ///< of "_hparams_/session_start_info": those of the run
   std::vector<HParamMetric> metrics;  ///< of "_hparams_/experiment"
+  std::optional<Status> status = {};  ///< of "_hparams_/session_end_info"
 };
 /// Reads Value::plugin_content of such a tag; false if it is damaged.
 TANDEM_API bool parse_hparams(std::string_view bytes, HParamsRecord& to);

@@ -106,7 +106,7 @@ TANDEM_INLINE bool parse_graph(std::string_view bytes, std::vector<GraphOp>& to)
     return !r.is(1, impl::WireType::bytes) || impl::parse_node(r.bytes(), to.emplace_back());
   });
 }
-// HParamsPluginData {experiment 2 {metric_infos 5}, session_start_info 3 {hparams 1}}.
+// HParamsPluginData {experiment 2 {metric_infos 5}, session_start_info 3 {hparams 1}, session_end_info 4 {status 1}}.
 TANDEM_INLINE bool parse_hparams(std::string_view bytes, HParamsRecord& to) {
   to = {};
   using impl::WireReader, impl::WireType;
@@ -114,6 +114,12 @@ TANDEM_INLINE bool parse_hparams(std::string_view bytes, HParamsRecord& to) {
     if (r.is(2, WireType::bytes))
       return impl::each_field(r.bytes(), [&](const WireReader& experiment) {
         return !experiment.is(5, WireType::bytes) || impl::parse_metric(experiment.bytes(), to.metrics.emplace_back());
+      });
+    if (r.is(4, WireType::bytes))
+      return impl::each_field(r.bytes(), [&](const WireReader& end) {
+        for (const Status status : {Status::success, Status::failure})  // others say nothing of an end
+          if (end.is(1, WireType::varint) && end.number() == static_cast<u64>(status)) to.status = status;
+        return true;
       });
     return !r.is(3, WireType::bytes) || impl::each_field(r.bytes(), [&](const WireReader& start) {
       return !start.is(1, WireType::bytes) || impl::parse_hparam(start.bytes(), to.hparams);

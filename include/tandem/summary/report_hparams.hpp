@@ -1,6 +1,7 @@
 // The sections of a report on hyper-parameters and graphs. For the definitions of the report.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ struct RunEvents {
   std::map<std::string, std::pair<i64, Value>> latest = {};  // of other kinds: step and value
   HParams hparams = {};
   std::vector<HParamMetric> metrics = {};  // which the table of hyper-parameters has
+  std::optional<Status> status = {};       // how the run with these hyper-parameters has ended
   std::string graph = {};                  // bytes of a GraphDef
 
   void add(const Event& event);

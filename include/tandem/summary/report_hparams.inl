@@ -28,6 +28,7 @@ TANDEM_INLINE void RunEvents::add(const Event& event) {
       latest[value.tag] = {event.step, value};
     } else if (value.plugin == "hparams" && parse_hparams(value.plugin_content, record)) {
       if (!record.hparams.empty()) hparams = std::move(record.hparams);
+      if (record.status) status = record.status;
       metrics.insert(metrics.end(), record.metrics.begin(), record.metrics.end());
     }
   }
@@ -92,6 +93,8 @@ TANDEM_INLINE void add_hparams(const std::vector<RunEvents>& runs, plot::Report&
   std::vector<std::string> head{"run"};
   head.insert(head.end(), names.begin(), names.end());
   for (const auto& [name, title] : columns) head.push_back(title);
+  const bool has_end = std::any_of(shown.begin(), shown.end(), [](const RunEvents* run) { return run->status; });
+  if (has_end) head.emplace_back("status");
   std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     std::vector<std::string>& row = rows.emplace_back(std::vector{shown[i]->name.empty() ? "." : shown[i]->name});
@@ -103,9 +106,10 @@ TANDEM_INLINE void add_hparams(const std::vector<RunEvents>& runs, plot::Report&
       const auto at = values[i].find(name);
       row.push_back(at == values[i].end() ? std::string() : tandem::detail::rounded_text(at->second, 4));
     }
+    if (const auto status = shown[i]->status) row.emplace_back(*status == Status::success ? "success" : "failure");
   }
   report.section("Hyper-parameters")
-      .table(head, rows, "The hyper-parameters of each run, and the last values of its scalars.");
+      .table(head, rows, "The hyper-parameters of each run, the last values of its scalars, and how it has ended.");
 }
 
 TANDEM_INLINE void add_graph(const RunEvents& run, plot::Report& report) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,9 @@ struct TensorBoardOptions {
   /// each to logdir/profile_step_N.json, which ui.perfetto.dev and chrome://tracing show. A step begins where the one
   /// before it has ended, or a validation in between: it has the reading of its batch.
   ProfileSteps profile_steps = {};
-  HParams hparams = {};  ///< written to logdir, with how the run ended: to_hparams(h)
+  /// Written to logdir: to_hparams(h). So is how the run has ended: well, or with an exception or a signal. A run that
+  /// goes on afterwards, or is started again, takes back what the last one has written of its end.
+  HParams hparams = {};
   /// The port of this machine (127.0.0.1) on which browsers see the report of logdir while fit runs (ReportServer).
   std::optional<int> status_port = {};
   FileWriterOptions writer = {};
@@ -72,12 +75,17 @@ class TANDEM_API TensorBoard : public train::Callback {
   void profile(i64 step);
   void begin_profiled_step_again();
   void end_profile();
-  FileWriter* writer(std::optional<FileWriter>& w, const std::string& folder);
+  FileWriter* writer(std::optional<FileWriter>& w, const std::string& folder, std::string_view suffix = {});
+  template <class F>
+  void or_go_on(const F& write);
+  void forget_end();
+  void end_run(Status status);
   std::string logdir_;
   TensorBoardOptions options_;
   i64 first_step_ = -1;      // of this process
   train::Values validated_;  // the values of the latest validation of the epoch, which are written
   std::optional<FileWriter> train_, validation_, run_;
+  bool is_started_ = false;  // run_ has the hyper-parameters
   struct ProfiledStep;
   std::vector<std::shared_ptr<ProfiledStep>> profiled_;  // the last one records unless it has ended
   std::shared_ptr<ReportServer> server_;

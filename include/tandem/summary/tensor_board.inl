@@ -1,6 +1,9 @@
 // Definitions of summary/tensor_board.hpp.
 #pragma once
 #include <chrono>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "tandem/base/error.hpp"
@@ -14,6 +17,7 @@ namespace TANDEM_NS::summary {
 
 namespace impl {
 inline bool is_of_validation(const std::string& name) { return name.starts_with("val_"); }
+inline constexpr std::string_view end_suffix = ".hparams_end";
 inline std::string without_prefix(const std::string& name) { return name.substr(4); }
 /// What an exception says, as UTF-8.
 TANDEM_INLINE std::string text_of(const std::exception_ptr& error) {
@@ -55,19 +59,49 @@ TANDEM_INLINE void TensorBoard::go_on_after(const errors::OpError& e) {
             .c_str());
   error_ = std::current_exception();
 }
-// Null if there cannot be one.
-TANDEM_INLINE FileWriter* TensorBoard::writer(std::optional<FileWriter>& w, const std::string& folder) {
-  if (w) return &*w;
-  FileWriterOptions o = options_.writer;
-  if (first_step_ >= 0) o.restart_step = first_step_;
+template <class F>
+void TensorBoard::or_go_on(const F& write) {
   try {
-    return &w.emplace(folder, std::move(o));
+    write();
   } catch (const errors::ResourceExhaustedError& e) {
     go_on_after(e);
   } catch (const errors::UnavailableError& e) {
     go_on_after(e);
   }
-  return nullptr;
+}
+// Null if there cannot be one.
+TANDEM_INLINE FileWriter* TensorBoard::writer(std::optional<FileWriter>& w, const std::string& folder,
+                                              std::string_view suffix) {
+  if (w) return &*w;
+  FileWriterOptions o = options_.writer;
+  o.filename_suffix += suffix;
+  if (first_step_ >= 0) o.restart_step = first_step_;
+  or_go_on([&] { w.emplace(folder, std::move(o)); });
+  return w ? &*w : nullptr;
+}
+// Of several ends of a run, TensorBoard shows the first that it reads, and a run that was interrupted may go on: its
+// end has a file of its own, which the next start removes.
+TANDEM_INLINE void TensorBoard::forget_end() {
+  std::error_code error, no_folder;
+  std::vector<std::filesystem::path> ends;
+  for (std::filesystem::directory_iterator at(logdir_, no_folder), last; !no_folder && at != last;
+       at.increment(no_folder))
+    if (const std::string name = at->path().filename().string();
+        name.starts_with("events.out.tfevents.") && name.ends_with(impl::end_suffix))
+      ends.push_back(at->path());
+  for (const std::filesystem::path& path : ends)
+    if (!std::filesystem::remove(path, error) && error)
+      errors::raise<errors::UnavailableError>("TensorBoard", "cannot remove " + path.string() + ": " + error.message());
+}
+TANDEM_INLINE void TensorBoard::end_run(Status status) {
+  if (!is_started_) return;
+  or_go_on([&] {
+    forget_end();
+    std::optional<FileWriter> end;
+    if (!writer(end, logdir_, impl::end_suffix)) return;
+    end->hparams_end(status);
+    end->close();
+  });
 }
 TANDEM_INLINE void TensorBoard::write_training(const std::string& tag, double value, i64 step) {
   if (FileWriter* const w = writer(train_, logdir_ + "/train")) w->scalar(tag, value, step);
@@ -80,11 +114,16 @@ TANDEM_INLINE void TensorBoard::on_begin(train::Run&) {
   first_step_ = -1;
   validated_ = {};
   train_.reset(), validation_.reset(), run_.reset();
+  is_started_ = false;
   profiled_.clear();
   error_ = nullptr;
   if (options_.status_port) server_ = std::make_shared<ReportServer>(logdir_, *options_.status_port);
   if (options_.hparams.empty()) return;
-  if (FileWriter* const w = writer(run_, logdir_)) w->hparams(options_.hparams);
+  or_go_on([&] { forget_end(); });
+  if (FileWriter* const w = writer(run_, logdir_)) {
+    w->hparams(options_.hparams);
+    is_started_ = true;
+  }
 }
 // At the first values of this process, whose steps are from `first` on: the values of a validation that the epoch had
 // before are written.
@@ -122,16 +161,12 @@ TANDEM_INLINE void TensorBoard::end_profile() {
   if (!steps.empty() && !steps.back()->has_ended()) steps.pop_back();
   if (steps.empty()) return;
   const std::string run = "steps_" + std::to_string(steps.front()->step) + "_" + std::to_string(steps.back()->step);
-  try {
+  or_go_on([&] {
     std::vector<detail::ProfilePart> parts;
     for (const auto& s : steps) parts.push_back({&s->profiler, s->begin});
     detail::write_profile(parts, logdir_, {.run = run});
     for (const auto& s : steps) s->profiler.write(logdir_ + "/profile_step_" + std::to_string(s->step) + ".json");
-  } catch (const errors::ResourceExhaustedError& e) {
-    go_on_after(e);
-  } catch (const errors::UnavailableError& e) {
-    go_on_after(e);
-  }
+  });
 }
 TANDEM_INLINE void TensorBoard::on_epoch_begin(train::Run&) {
   validated_ = {};
@@ -174,20 +209,22 @@ TANDEM_INLINE void TensorBoard::on_exception(train::Run& run, std::exception_ptr
   server_.reset();
   const std::string text = impl::text_of(error);
   if (FileWriter* const w = writer(train_, logdir_ + "/train")) w->text("exception", text, {.step = run.step()});
-  if (run_) run_->hparams_end(Status::failure);
   flush();
   first_step_ = -1;
+  end_run(Status::failure);
 }
 TANDEM_INLINE void TensorBoard::on_interrupt(train::Run&) {
   profiled_.clear();
   server_.reset();
   flush();
+  first_step_ = -1;
+  end_run(Status::failure);
 }
 TANDEM_INLINE void TensorBoard::on_end(train::Run&) {
   server_.reset();
-  end_profile();     // a training that ends before the last step of the profile
-  first_step_ = -1;  // on_exception may follow, whose event file must not take back what was written
-  if (run_) run_->hparams_end(Status::success);
+  end_profile();             // a training that ends before the last step of the profile
+  first_step_ = -1;          // on_exception may follow, whose event file must not take back what was written
+  end_run(Status::success);  // on_exception may follow here, too
   for (auto* w : {&train_, &validation_, &run_})
     if (auto writer = std::exchange(*w, {})) writer->close();
   if (error_) std::rethrow_exception(error_);
