@@ -250,7 +250,8 @@ struct Trained {
   std::vector<double> loss;
 };
 // Trains in a folder until a step, by as many ranks.
-Trained fitted(const std::string& folder, int ranks, i64 steps, train::FitOptions o = {}) {
+Trained fitted(const std::string& folder, int ranks, i64 steps, train::FitOptions o = {},
+               train::Callbacks (*callbacks)() = nullptr) {
   Trained r;
   SimCluster(ranks, {.seed = 6}).run([&](const Communicator& w) {
     const MultiWorkerMirroredStrategy strategy;
@@ -260,6 +261,7 @@ Trained fitted(const std::string& folder, int ranks, i64 steps, train::FitOption
     train::Trainer trainer(model, {.loss = losses::MeanSquaredError(), .optimizer = optimizers::Adam(0.1), .ema = 0.5});
     const Tensor x = range(24) % 10, y = reshape(cast(range(24), DType::float32), {24, 1});
     train::FitOptions options = o;
+    if (callbacks) options.callbacks = callbacks();  // each rank has its own
     options.max_steps = steps, options.directory = folder, options.progress.mode = train::ProgressMode::none;
     const train::History h =
         trainer.fit(strategy.distribute_dataset(data::from_tensor_slices(std::pair(x, y)).batch(6)), options);
@@ -309,14 +311,51 @@ TEST_CASE("a table in a Trainer's folder is saved by all ranks, and any number o
   // Interrupted and gone on with as many: the same bits.
   CHECK(fitted(folder / "copy", 2, 11).table == whole.table);
 }
-TEST_CASE("what a callback keeps of a table cannot be saved in a Trainer's folder") {
+// Of an epoch that is the best one, as the loss only grows behind it.
+train::Callbacks early_stopping() {
+  return {train::LambdaCallback({.on_epoch_end =
+                                     [](train::Run& run) {
+                                       run.set_value("measured",
+                                                     run.epoch() == 1 ? 0. : 1. + static_cast<double>(run.epoch()));
+                                     }}),
+          train::EarlyStopping({.monitor = "measured", .patience = 9, .restore_best_weights = true})};
+}
+TEST_CASE("the best rows of a table that EarlyStopping keeps are saved in a Trainer's folder, too") {
   const ::testing::TemporaryFolder folder;
-  const auto error = [&](const std::string& run) {
-    return testing::error_of([&] {
-      fitted(run, 2, 3, {.callbacks = {train::EarlyStopping({.monitor = "loss", .restore_best_weights = true})}});
-    });
+  const auto train_until = [&](const std::string& run, int ranks, i64 steps) {
+    return fitted(folder / run, ranks, steps, {}, early_stopping);
   };
-  CHECK_THAT(error(folder / "run"), ContainsSubstring("EarlyStopping's .restore_best_weights"));
+  const Trained best = train_until("best", 2, 8);  // an epoch has 4 steps, the second one is the best
+  const Trained whole = train_until("whole", 2, 14);
+  CHECK(whole.table == best.table);
+  for (const int ranks : {2, 3, 1}) {  // interrupted behind the best epoch, and gone on with as many ranks, and others
+    INFO(ranks);
+    const std::string run = "run" + std::to_string(ranks);
+    train_until(run, 2, 10);
+    const Trained again = train_until(run, ranks, 14);
+    REQUIRE(again.table.size() == best.table.size());
+    CHECK(again.table == best.table);
+  }
+  // A Variable of which each process has its own value, not rows of one, is still refused.
+  const std::string error = testing::error_of([&] {
+    SimCluster(2).run([&](const Communicator&) {
+      const MultiWorkerMirroredStrategy strategy;
+      const auto scope = strategy.scope();
+      struct Keeps : train::Callback {
+        Keeps() {
+          kept.add_variables({{.path = "own", .variable = Variable(1.f, {.name = "own", .aggregate = false})}});
+        }
+        const train::SavedState* state() const override { return &kept; }
+        train::SavedState kept;
+      };
+      const Words model;
+      const Tensor x = range(24) % 10, y = reshape(cast(range(24), DType::float32), {24, 1});
+      train::Trainer(model, {.loss = losses::MeanSquaredError(), .optimizer = optimizers::SGD(0.1)})
+          .fit(strategy.distribute_dataset(data::from_tensor_slices(std::pair(x, y)).batch(6)),
+               {.callbacks = {Keeps()}, .progress = {.mode = train::ProgressMode::none}, .directory = folder / "own"});
+    });
+  });
+  CHECK_THAT(error, ContainsSubstring("EarlyStopping's .restore_best_weights"));
 }
 TEST_CASE("files with rows: old ones are removed, a missing or foreign one is an error in all ranks") {
   const ::testing::TemporaryFolder folder;

@@ -70,9 +70,11 @@ TANDEM_INLINE EarlyStopping::EarlyStopping(EarlyStoppingOptions o)
   make_state();
 }
 namespace impl {
-// A Variable of a state with the value of a weight; of which each process has its own, if it has its own of the weight.
+// A Variable of a state with the value of a weight; of which each process has its own, or some rows, as of the weight.
 inline Variable add_copy(const SavedState& state, const std::string& name, const Variable& weight) {
-  const Variable copy(weight.value_untracked(), {.name = name, .trainable = false, .aggregate = weight.aggregate()});
+  const Variable copy(
+      weight.value_untracked(),
+      {.name = name, .trainable = false, .aggregate = weight.aggregate(), .whole_rows = weight.whole_rows()});
   state.add_variables({{.path = name, .variable = copy}});
   return copy;
 }

@@ -35,7 +35,7 @@ inline void check_aggregated(const std::vector<CheckpointItem>& items) {
 // What a callback keeps is saved by one process, too.
 inline void check_kept(const SavedState& state) {
   for (const Variable& v : state.variables())
-    if (!v.aggregate())
+    if (!v.aggregate() && v.whole_rows() == 0)
       errors::raise<errors::UnimplementedError>(
           "fit", "a callback keeps '" + v.name() +
                      "', of which each process has its own, and a .directory cannot save that: train without it, or "
@@ -83,15 +83,21 @@ TANDEM_INLINE bool TrainerState::restore(Fit& fit, detail::RunPlace& place) {
     if (error) std::rethrow_exception(error);
     errors::raise<errors::AbortedError>("fit", "rank 0 could not use the folder " + fit.options.directory);
   }
-  std::vector<CheckpointItem> items = steps->items();
+  std::vector<CheckpointItem> items = items_of_all(fit);
   items.push_back({"random", random::global_generator().state()});
-  for (const AnyCallback& c : fit.options.callbacks)
-    if (const SavedState* const state = c->state(); state && !c->is_for_first_replica())
-      items.push_back({"callback", *state});
   restored = fit.replicas.share(restored, place, fit.run.history_, items);
   if (restored) read_shards(fit, place, items);
   if (restored && !fit.replicas.is_first()) steps->reset();  // the sums of all are those of the first one
   return restored;
+}
+// What all replicas have: the model and the rest of the step, and what the callbacks keep that all of them call.
+TANDEM_INLINE std::vector<CheckpointItem> TrainerState::items_of_all(const Fit& fit) const {
+  std::vector<CheckpointItem> items = steps->items();
+  int number = 0;
+  for (const AnyCallback& c : fit.options.callbacks)
+    if (const SavedState* const state = c->state(); state && !c->is_for_first_replica())
+      items.push_back({"callbacks/" + std::to_string(number++), *state});
+  return items;
 }
 // The rows of this process, which may have been those of others when they were saved.
 TANDEM_INLINE void TrainerState::read_shards(const Fit& fit, const detail::RunPlace& place,
@@ -112,7 +118,7 @@ TANDEM_INLINE void TrainerState::read_shards(const Fit& fit, const detail::RunPl
 // Writes the rows of this process, if there are some. Returns the set of the files, for the checkpoint that follows;
 // none if a process could not write, which is a warning unless it is the last save.
 TANDEM_INLINE std::optional<detail::ShardSet> TrainerState::write_shards(Fit& fit, bool last) const {
-  const detail::ShardFiles shards(steps->items(), fit.replicas.rank(), fit.replicas.size());
+  const detail::ShardFiles shards(items_of_all(fit), fit.replicas.rank(), fit.replicas.size());
   if (shards.empty()) return detail::ShardSet();
   std::vector<i64> n{0, 0};
   if (fit.keeper) n = {std::chrono::system_clock::now().time_since_epoch().count(), fit.keeper->oldest()};

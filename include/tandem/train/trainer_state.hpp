@@ -46,6 +46,7 @@ struct TrainerState {
   void end_part(Fit& fit);
   void save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last = false);
   void write(Fit& fit, i64 epoch, i64 step_in_epoch, const detail::ShardSet& shards, bool last);
+  std::vector<CheckpointItem> items_of_all(const Fit& fit) const;
   std::optional<detail::ShardSet> write_shards(Fit& fit, bool last) const;
   void read_shards(const Fit& fit, const detail::RunPlace& place, const std::vector<CheckpointItem>& items) const;
   Values evaluate(const Batches& data, Progress* progress);
