@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tandem/base/dtype.hpp"
 #include "tandem/plot/figure.hpp"
 #include "tandem/plot/report.hpp"
 
