@@ -11,7 +11,6 @@
 #include <tandem/train.hpp>
 
 #include "examples/support/digits.hpp"
-#include "examples/support/program.hpp"
 #include "examples/support/training.hpp"
 
 using namespace tandem;
@@ -133,13 +132,8 @@ int main(int argc, char** argv) {
   o.run = "autoencoder_run", o.epochs = 60, o.batch = 100;
   CLI::App app("Squeezes pictures of digits into a few numbers and draws what it makes of them.");
   training::add_options(app, o, "the folder of MNIST's four files; default: generated digits", "digits");
-  app.add_option("--dims", o.dims, "numbers per picture; 2: also draw the plane")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
+  arguments::add(app, "--dims", o.dims, 1, "numbers per picture; 2: also draw the plane");
   app.add_option("--picture", o.picture, "file of the reconstructions")->capture_default_str();
   app.add_option("--plane", o.plane, "file of the plane")->capture_default_str();
-  return program::run("autoencoder", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return learn(o);
-  });
+  return program::run("autoencoder", app, argc, argv, o, learn);
 }

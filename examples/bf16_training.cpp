@@ -9,7 +9,6 @@
 #include <tandem/train.hpp>
 
 #include "examples/support/digits.hpp"
-#include "examples/support/program.hpp"
 #include "examples/support/training.hpp"
 
 using namespace tandem;
@@ -121,8 +120,5 @@ int main(int argc, char** argv) {
   training::Options o{.run = "bf16_training_run", .epochs = 6, .batch = 100, .steps_per_epoch = 100};
   CLI::App app("Trains a network on digits in float32 and in bfloat16, and compares them.");
   training::add_options(app, o, "a folder with MNIST's files; default: generated digits", "digits");
-  return program::run("bf16_training", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return compare(o);
-  });
+  return program::run("bf16_training", app, argc, argv, o, compare);
 }

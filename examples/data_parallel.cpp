@@ -5,8 +5,8 @@
 #include <tandem/distribute.hpp>
 #include <tandem/tandem.hpp>
 
+#include "examples/support/on_device.hpp"
 #include "examples/support/parabola.hpp"
-#include "examples/support/program.hpp"
 
 using namespace tandem;
 
@@ -68,10 +68,7 @@ int main(int argc, char** argv) {
   Options o;
   CLI::App app("Fits a parabola, with each batch divided into slices.");
   program::add_options(app, o, "a CSV file with the columns x and y; default: points of y = 5 x^2 + 3");
-  app.add_option("--batch", o.batch, "points of a step")->check(arguments::whole_number(1))->capture_default_str();
+  arguments::add(app, "--batch", o.batch, 1, "points of a step");
   app.add_option("--devices", o.devices, "one slice more for each, such as GPU:0 GPU:1, or CPU:0 to CPU:3");
-  return program::run("data_parallel", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return compare(o);
-  });
+  return program::run("data_parallel", app, argc, argv, o, compare);
 }

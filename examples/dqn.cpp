@@ -10,7 +10,6 @@
 #include <tandem/tandem.hpp>
 #include <tandem/train.hpp>
 
-#include "examples/support/program.hpp"
 #include "examples/support/training.hpp"
 
 using namespace tandem;
@@ -185,11 +184,8 @@ int main(int argc, char** argv) {
   Options o;
   CLI::App app("A network learns to balance a pole on a cart.");
   app.add_option("--picture", o.picture, "file of the picture")->capture_default_str();
-  app.add_option("--steps", o.steps, "of all carts together")->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
+  arguments::add(app, "--steps", o.steps, 1, "of all carts together");
+  arguments::add(app, "--seed", o.seed, 0, "of everything random");
   program::add_device(app, o.device);
-  return program::run("dqn", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return learn(o);
-  });
+  return program::run("dqn", app, argc, argv, o, learn);
 }

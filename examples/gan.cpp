@@ -11,7 +11,6 @@
 #include <tandem/train.hpp>
 
 #include "examples/support/digits.hpp"
-#include "examples/support/program.hpp"
 #include "examples/support/training.hpp"
 
 using namespace tandem;
@@ -122,8 +121,5 @@ int main(int argc, char** argv) {
   CLI::App app("Two networks: one draws digits, the other one tells them from real ones.");
   training::add_options(app, o, "the folder of MNIST's four files; default: generated digits", "digits");
   app.add_option("--picture", o.picture, "file of the picture")->capture_default_str();
-  return program::run("gan", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return learn(o);
-  });
+  return program::run("gan", app, argc, argv, o, learn);
 }

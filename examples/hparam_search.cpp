@@ -272,10 +272,8 @@ int main(int argc, char** argv) {
                  "what is not searched, such as lr=0.01,units=64; of lr, optimizer, layers, units, dropout, batch");
   app.add_option("--run", o.run, "the folder of the search, from which the same command goes on")
       ->capture_default_str();
-  app.add_option("--trials", o.trials, "the runs of successive halving")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
-  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
+  arguments::add(app, "--trials", o.trials, 1, "the runs of successive halving");
+  arguments::add(app, "--seed", o.seed, 0, "of everything random");
   app.add_option("--status-port", o.status_port, "show the runs at this port of 127.0.0.1 while they train")
       ->check(CLI::Range(1, 65535));
   return program::run("hparam_search", app, argc, argv, [&] {

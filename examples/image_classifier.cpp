@@ -182,9 +182,7 @@ int main(int argc, char** argv) {
       "a folder with a subfolder of pictures for each class, or with MNIST's four files; default: generated pictures",
       "pictures");
   app.add_option("--pictures", o.pictures, "the folder that generated pictures are written to")->capture_default_str();
-  app.add_option("--size", o.size, "height and width of the pictures, to which those of a folder are resized")
-      ->check(arguments::whole_number(8))
-      ->capture_default_str();
+  arguments::add(app, "--size", o.size, 8, "height and width of the pictures, to which those of a folder are resized");
   return program::run("image_classifier", app, argc, argv, [&] {
     if (!o.data.empty() && !app.count("--epochs")) o.epochs = 30;
     if (!o.data.empty() && !app.count("--batch")) o.batch = 32;

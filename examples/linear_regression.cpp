@@ -7,7 +7,7 @@
 #include <tandem/tandem.hpp>
 
 #include "examples/support/finite_numbers.hpp"
-#include "examples/support/program.hpp"
+#include "examples/support/on_device.hpp"
 
 using namespace tandem;
 
@@ -138,8 +138,5 @@ int main(int argc, char** argv) {
   app.add_option("--dtype", o.dtype, "float64 or float32")
       ->check(CLI::IsMember({"float64", "float32"}))
       ->capture_default_str();
-  return program::run("linear_regression", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return compare(o);
-  });
+  return program::run("linear_regression", app, argc, argv, o, compare);
 }

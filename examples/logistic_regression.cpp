@@ -7,7 +7,7 @@
 #include <tandem/train.hpp>
 
 #include "examples/support/finite_numbers.hpp"
-#include "examples/support/program.hpp"
+#include "examples/support/on_device.hpp"
 
 using namespace tandem;
 
@@ -70,8 +70,5 @@ int main(int argc, char** argv) {
   program::add_options(app, o,
                        "a CSV file with the columns Survived, Pclass, Sex and Age; default: generated, with the real "
                        "numbers of survivors by class and sex");
-  return program::run("logistic_regression", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return predict(o);
-  });
+  return program::run("logistic_regression", app, argc, argv, o, predict);
 }

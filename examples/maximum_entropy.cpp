@@ -7,7 +7,7 @@
 #include <tandem/testing.hpp>
 
 #include "examples/support/finite_numbers.hpp"
-#include "examples/support/program.hpp"
+#include "examples/support/on_device.hpp"
 
 using namespace tandem;
 
@@ -36,7 +36,7 @@ void maximise(const char* what, Tensor (*loss)(const Tensor&), const Tensor& sta
   fmt::print("  {:.5f}\n", error);
 }
 
-int run(const program::Options& o) {
+int compare(const program::Options& o) {
   random::set_seed(o.seed);
   // In float64, as Adam would scale up what rounding to float32 leaves of a gradient that ought to be 0.
   Tensor start = random::normal({5}, 0, 1, float64);
@@ -59,8 +59,5 @@ int main(int argc, char** argv) {
   program::Options o{.steps = 10000};
   CLI::App app("Maximises the entropy of softmax(w) by three losses, one of which is wrong.");
   program::add_options(app, o, "a CSV file whose first column has the initial w; default: five normal numbers");
-  return program::run("maximum_entropy", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return run(o);
-  });
+  return program::run("maximum_entropy", app, argc, argv, o, compare);
 }

@@ -11,7 +11,6 @@
 #include <tandem/train.hpp>
 
 #include "examples/support/digits.hpp"
-#include "examples/support/program.hpp"
 #include "examples/support/training.hpp"
 #include "examples/support/workers.hpp"
 
@@ -81,8 +80,5 @@ int main(int argc, char** argv) {
   CLI::App app("A convolutional network learns to read digits.");
   training::add_options(app, o, "the folder of MNIST's four files; default: generated digits", "digits");
   app.add_flag("--batch-normalization", o.batch_normalization, "normalize the results of convolutions");
-  return program::run("mnist_cnn", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return learn(o);
-  });
+  return program::run("mnist_cnn", app, argc, argv, o, learn);
 }

@@ -9,7 +9,6 @@
 #include <tandem/train.hpp>
 
 #include "examples/support/digits.hpp"
-#include "examples/support/program.hpp"
 #include "examples/support/training.hpp"
 
 using namespace tandem;
@@ -59,8 +58,5 @@ int main(int argc, char** argv) {
   training::Options o{.run = "mnist_mlp_run", .epochs = 80, .batch = 100};
   CLI::App app("A network with two hidden layers learns to read digits.");
   training::add_options(app, o, "the folder of MNIST's four files; default: generated digits", "digits");
-  return program::run("mnist_mlp", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return learn(o);
-  });
+  return program::run("mnist_mlp", app, argc, argv, o, learn);
 }

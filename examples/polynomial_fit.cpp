@@ -4,8 +4,8 @@
 
 #include <tandem/tandem.hpp>
 
+#include "examples/support/on_device.hpp"
 #include "examples/support/parabola.hpp"
-#include "examples/support/program.hpp"
 
 using namespace tandem;
 
@@ -42,8 +42,5 @@ int main(int argc, char** argv) {
   program::Options o;
   CLI::App app("Fits a parabola to points.");
   program::add_options(app, o, "a CSV file with the columns x and y; default: points of y = 5 x^2 + 3");
-  return program::run("polynomial_fit", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return fit(o);
-  });
+  return program::run("polynomial_fit", app, argc, argv, o, fit);
 }

@@ -18,21 +18,17 @@ void add_text_options(CLI::App& app, TextOptions& o) {
   o.train.epochs = 5, o.train.steps_per_epoch = 200, o.train.batch = 50;
   training::add_options(app, o.train, "a text file, plain or compressed by gzip, or a folder of them", "windows");
   app.add_option("--prompt", o.prompt, "a text to continue; default: texts of the corpus");
-  app.add_option("--prompts", o.prompts, "how many of those")->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--width", o.width, "hypotheses of the beam")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
-  app.add_option("--length", o.length, "characters to write")->check(arguments::whole_number(1))->capture_default_str();
+  arguments::add(app, "--prompts", o.prompts, 1, "how many of those");
+  arguments::add(app, "--width", o.width, 1, "hypotheses of the beam");
+  arguments::add(app, "--length", o.length, 1, "characters to write");
 }
 void add_date_options(CLI::App& app, DateOptions& o) {
   o.run = "dates_run", o.epochs = 18, o.steps_per_epoch = 500, o.batch = 100;
   training::add_options(app, o, "", "dates");
   app.add_option("--date", o.date, "the date to show")->capture_default_str();
   app.add_option("--picture", o.picture, "where the model looks for it")->capture_default_str();
-  app.add_option("--tests", o.tests, "dates to test it with")->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--width", o.width, "hypotheses of the beam")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
+  arguments::add(app, "--tests", o.tests, 1, "dates to test it with");
+  arguments::add(app, "--width", o.width, 1, "hypotheses of the beam");
 }
 
 }  // namespace

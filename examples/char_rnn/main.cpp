@@ -26,29 +26,26 @@ struct Options {
 
 void add_model_options(CLI::App& app, ModelOptions& o) {
   app.add_option("--cell", o.cell, "gru or lstm")->check(CLI::IsMember({"gru", "lstm"}))->capture_default_str();
-  app.add_option("--layers", o.layers, "recurrent ones")->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--hidden", o.hidden, "units a layer")->check(arguments::whole_number(1))->capture_default_str();
+  arguments::add(app, "--layers", o.layers, 1, "recurrent ones");
+  arguments::add(app, "--hidden", o.hidden, 1, "units a layer");
   app.add_option("--dropout", o.dropout, "share of each layer's outputs dropped in training")
       ->check(arguments::number_in(0, 1))
       ->capture_default_str();
 }
 void add_train_options(CLI::App& app, TrainOptions& o) {
-  app.add_option("--window", o.window, "characters a window")->check(arguments::whole_number(1))->capture_default_str();
+  arguments::add(app, "--window", o.window, 1, "characters a window");
   app.add_option("--learning-rate", o.learning_rate, "of Adam")
       ->check(arguments::positive_number())
       ->capture_default_str();
   app.add_option("--clip", o.clip, "bound of the gradients' global norm")
       ->check(arguments::positive_number())
       ->capture_default_str();
-  app.add_option("--patience", o.patience, "epochs without a better result on held-out text before training ends")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
+  arguments::add(app, "--patience", o.patience, 1,
+                 "epochs without a better result on held-out text before training ends");
 }
 void add_sample_options(CLI::App& app, SampleOptions& o) {
   app.add_option("--start", o.start, "the sample's first characters")->capture_default_str();
-  app.add_option("--characters", o.characters, "the sample's length")
-      ->check(arguments::whole_number(0))
-      ->capture_default_str();
+  arguments::add(app, "--characters", o.characters, 0, "the sample's length");
   app.add_option("--temperature", o.temperature, "0: always the likeliest")
       ->check(arguments::number_in(0, 1e6))
       ->capture_default_str();

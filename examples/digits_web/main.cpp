@@ -92,10 +92,8 @@ int main(int argc, char** argv) {
   CLI::App app("digits_web: serves a page where one draws a digit and sees which one a network takes it for");
   app.add_option("--data", o.data, "the folder of MNIST's four files; default: generated digits");
   app.add_option("--base", o.base, "the folder of models")->capture_default_str();
-  app.add_option("--epochs", o.epochs, "how often to go through the data")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
-  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
+  arguments::add(app, "--epochs", o.epochs, 1, "how often to go through the data");
+  arguments::add(app, "--seed", o.seed, 0, "of everything random");
   app.add_option("--port", o.port, "of the page; 0: one that is free")->capture_default_str();
   app.add_flag("--no-train", o.no_train, "serves the model that is there");
   return program::run("digits_web", app, argc, argv, [&] {

@@ -13,7 +13,7 @@
 #include <tandem/train.hpp>
 
 #include "examples/support/digits.hpp"
-#include "examples/support/program.hpp"
+#include "examples/support/on_device.hpp"
 #include "weights.hpp"
 
 using namespace tandem;
@@ -119,15 +119,9 @@ int main(int argc, char** argv) {
   app.add_option("--data", o.data, "the folder of MNIST's four files; default: generated digits");
   app.add_option("--weights", o.weights, "a file of pretrain.py; written if it is not there")->capture_default_str();
   app.add_option("--picture", o.picture, "file of the picture")->capture_default_str();
-  const auto add = [&](const char* name, i64& value, i64 least, const char* what) {
-    app.add_option(name, value, what)->check(arguments::whole_number(least))->capture_default_str();
-  };
-  add("--examples", o.examples, 1, "pictures to learn from");
-  add("--epochs", o.epochs, 1, "how often to see them");
-  add("--seed", o.seed, 0, "of everything random");
+  arguments::add(app, "--examples", o.examples, 1, "pictures to learn from");
+  arguments::add(app, "--epochs", o.epochs, 1, "how often to see them");
+  arguments::add(app, "--seed", o.seed, 0, "of everything random");
   program::add_device(app, o.device);
-  return program::run("fine_tune", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return learn(o);
-  });
+  return program::run("fine_tune", app, argc, argv, o, learn);
 }

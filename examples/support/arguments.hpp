@@ -1,4 +1,4 @@
-// Validators of command-line numbers with readable messages. (Those of CLI11 print the range of a double.)
+// Options that are numbers, and their validators with readable messages. (Those of CLI11 print the range of a double.)
 #pragma once
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -27,6 +27,12 @@ inline CLI::Validator whole_number(std::int64_t least) {
         return fmt::format("'{}' is not a whole number of at least {}", text, least);
       },
       "");
+}
+
+/// Adds an option that takes an integer >= `least`, whose default the help shows.
+template <class T>
+CLI::Option* add(CLI::App& app, const std::string& name, T& value, std::int64_t least, const std::string& what) {
+  return app.add_option(name, value, what)->check(whole_number(least))->capture_default_str();
 }
 
 /// A finite number greater than 0.

@@ -21,7 +21,7 @@ struct Options {
   std::string device = "CPU:0";
 };
 
-/// Adds --device, where the program's tensors are made: main() runs it in the scope of tandem::device(device).
+/// Adds --device, where the program's tensors are made (on_device.hpp).
 inline void add_device(CLI::App& app, std::string& device) {
   app.add_option("--device", device, "where to compute: CPU:0 or GPU:0")->capture_default_str();
 }
@@ -30,10 +30,8 @@ inline void add_device(CLI::App& app, std::string& device) {
 inline void add_options(CLI::App& app, Options& o, const std::string& data) {
   CLI::Option* const option = app.add_option("--data", o.data, data);
   if (!o.data.empty()) option->capture_default_str();
-  app.add_option("--steps", o.steps, "how many steps to train")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
-  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
+  arguments::add(app, "--steps", o.steps, 1, "how many steps to train");
+  arguments::add(app, "--seed", o.seed, 0, "of everything random");
   add_device(app, o.device);
 }
 

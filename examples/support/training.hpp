@@ -13,7 +13,7 @@
 #include <tandem/train.hpp>
 
 #include "examples/support/arguments.hpp"
-#include "examples/support/program.hpp"
+#include "examples/support/on_device.hpp"
 
 namespace training {
 
@@ -30,20 +30,18 @@ struct Options {
 ///   data   what --data takes; empty for a program without it
 ///   items  what a batch has: "digits"
 inline void add_options(CLI::App& app, Options& o, const std::string& data, const std::string& items) {
-  const auto add = [&](const char* name, auto& value, std::int64_t least, const std::string& what) {
-    return app.add_option(name, value, what)->check(arguments::whole_number(least));
-  };
   if (!data.empty()) {
     CLI::Option* const source = app.add_option("--data", o.data, data);
     if (!o.data.empty()) source->capture_default_str();
   }
   app.add_option("--run", o.run, "the folder of the run, from which the same command goes on")->capture_default_str();
-  add("--epochs", o.epochs, 1, "how often to go through the data")->capture_default_str();
-  CLI::Option* const steps = add("--steps-per-epoch", o.steps_per_epoch, 1,
-                                 "how long an epoch is, wherever it ends in the data; default: all of them");
+  arguments::add(app, "--epochs", o.epochs, 1, "how often to go through the data");
+  CLI::Option* const steps = app.add_option("--steps-per-epoch", o.steps_per_epoch,
+                                            "how long an epoch is, wherever it ends in the data; default: all of them");
+  steps->check(arguments::whole_number(1));
   if (o.steps_per_epoch) steps->capture_default_str();
-  add("--batch", o.batch, 1, items + " a step")->capture_default_str();
-  add("--seed", o.seed, 0, "of everything random")->capture_default_str();
+  arguments::add(app, "--batch", o.batch, 1, items + " a step");
+  arguments::add(app, "--seed", o.seed, 0, "of everything random");
   program::add_device(app, o.device);
 }
 
