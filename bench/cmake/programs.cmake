@@ -62,6 +62,15 @@ if(TARGET tandem_summary)
   set_target_properties(summary_sizes PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
 endif()
 
+# Steps of Trainer::fit against those of a loop by hand, in turns (not in the driver's tables).
+if(TARGET tandem_summary)
+  add_executable(fit_step fit_step/program.cpp)
+  target_compile_options(fit_step PRIVATE -O2 -Wall -Wextra)
+  target_link_libraries(fit_step PRIVATE tandem::summary tandem::train tandem::data tandem::tandem fmt::fmt
+    benchmark::benchmark)
+  set_target_properties(fit_step PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+endif()
+
 # Our side of data_pictures/program.py.
 if(TARGET tandem_data AND TARGET tandem_image)
   add_executable(data_memory data_pictures/memory.cpp)

@@ -74,8 +74,6 @@ constexpr Target targets[] = {
     {"lstm_step/b64*", "libtorch", 1.15, 1.15},
     {"lstm_step/b1_*", "libtorch", 10, 10},
     {"char_rnn_step/*", "libtorch", 1.2, 1.15},
-    {"fit_step/char_rnn*@fit", "tandem", 0.995, 0.995},  // against the loop by hand
-    {"fit_step/char_rnn*@watched", "tandem", 0.995, 0.995},
     {"word2vec/step*@traced", "libtorch", 1.4, 1.4},
     {"word2vec/step*@traced", "compiled", 1, 1},
     {"beam_search/*@traced", "libtorch", 1.4, 1.4},
