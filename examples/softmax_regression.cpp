@@ -8,7 +8,7 @@
 
 #include "examples/support/bag_of_words.hpp"
 #include "examples/support/finite_numbers.hpp"
-#include "examples/support/program.hpp"
+#include "examples/support/on_device.hpp"
 
 using namespace tandem;
 
@@ -119,7 +119,7 @@ int classify_by_splits(const Samples& s, const Options& o) {
   return 0;
 }
 
-int run(const Options& o) {
+int learn(const Options& o) {
   random::set_seed(o.seed);
   const bool flowers = o.task == "iris";
   const Samples s = flowers ? (o.data.empty() ? generated_flowers() : load_flowers(o.data))
@@ -136,13 +136,8 @@ int main(int argc, char** argv) {
                        "iris: a CSV file, the class in its last column; default: generated flowers. spam: a TSV file "
                        "with the columns label, subject and body; default: generated reviews");
   app.add_option("--task", o.task, "iris or spam")->check(CLI::IsMember({"iris", "spam"}))->capture_default_str();
-  app.add_option("--words", o.words, "of spam: how many of the most frequent words count")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
+  arguments::add(app, "--words", o.words, 1, "of spam: how many of the most frequent words count");
   app.add_option("--splits", o.splits, "hold out 30 % of the rows at random, so many times; default: every fifth row")
       ->check(arguments::whole_number(1));
-  return program::run("softmax_regression", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return run(o);
-  });
+  return program::run("softmax_regression", app, argc, argv, o, learn);
 }

@@ -14,7 +14,6 @@
 
 #include "examples/support/data_name.hpp"
 #include "examples/support/finite_numbers.hpp"
-#include "examples/support/program.hpp"
 #include "examples/support/training.hpp"
 
 using namespace tandem;
@@ -134,14 +133,8 @@ int main(int argc, char** argv) {
   training::add_options(app, o, "a CSV file; default: a generated load of two years", "stretches");
   app.add_option("--column", o.column, "the name of the column; default: the last one");
   app.add_option("--picture", o.picture, "file of the picture")->capture_default_str();
-  const auto add = [&](const char* name, i64& value, const char* what) {
-    app.add_option(name, value, what)->check(arguments::whole_number(1))->capture_default_str();
-  };
-  add("--period", o.period, "rows of a cycle, which is also what a forecast has");
-  add("--history", o.history, "periods that a forecast is made from");
-  add("--units", o.units, "of the GRU");
-  return program::run("time_series", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return learn(o);
-  });
+  arguments::add(app, "--period", o.period, 1, "rows of a cycle, which is also what a forecast has");
+  arguments::add(app, "--history", o.history, 1, "periods that a forecast is made from");
+  arguments::add(app, "--units", o.units, 1, "of the GRU");
+  return program::run("time_series", app, argc, argv, o, learn);
 }

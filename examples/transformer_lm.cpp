@@ -13,7 +13,6 @@
 
 #include "examples/support/characters.hpp"
 #include "examples/support/data_name.hpp"
-#include "examples/support/program.hpp"
 #include "examples/support/training.hpp"
 
 using namespace tandem;
@@ -152,8 +151,5 @@ int main(int argc, char** argv) {
   add("--temperature", o.temperature, arguments::number_in(0, 1e6), "of what it writes; 0: always the likeliest");
   add("--characters", o.characters, arguments::whole_number(0), "how many it writes");
   app.add_option("--start", o.start, "what the written text begins with")->capture_default_str();
-  return program::run("transformer_lm", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return learn(o);
-  });
+  return program::run("transformer_lm", app, argc, argv, o, learn);
 }

@@ -11,7 +11,6 @@
 #include <tandem/train.hpp>
 
 #include "examples/support/digits.hpp"
-#include "examples/support/program.hpp"
 #include "examples/support/training.hpp"
 
 using namespace tandem;
@@ -106,10 +105,7 @@ int main(int argc, char** argv) {
   o.run = "vae_run", o.epochs = 60, o.batch = 100;
   CLI::App app("A variational autoencoder draws digits.");
   training::add_options(app, o, "the folder of MNIST's four files; default: generated digits", "digits");
-  app.add_option("--dims", o.dims, "numbers of a code")->check(arguments::whole_number(1))->capture_default_str();
+  arguments::add(app, "--dims", o.dims, 1, "numbers of a code");
   app.add_option("--picture", o.picture, "file of the picture")->capture_default_str();
-  return program::run("vae", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return learn(o);
-  });
+  return program::run("vae", app, argc, argv, o, learn);
 }

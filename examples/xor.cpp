@@ -5,7 +5,7 @@
 #include <tandem/tandem.hpp>
 
 #include "examples/support/finite_numbers.hpp"
-#include "examples/support/program.hpp"
+#include "examples/support/on_device.hpp"
 
 using namespace tandem;
 
@@ -60,7 +60,7 @@ Result train(const TruthTable& t, const Options& o) {
   return {p, last.item<float>(), reduce_sum(cast(is_right, int64)).item<i64>()};
 }
 
-int run(const Options& o) {
+int learn(const Options& o) {
   const TruthTable t = o.data.empty() ? TruthTable{constant({{0., 0.}, {0., 1.}, {1., 0.}, {1., 1.}}),
                                                    constant({{0.}, {1.}, {1.}, {0.}})}
                                       : load(o.data);
@@ -84,12 +84,7 @@ int main(int argc, char** argv) {
   Options o;
   CLI::App app("Learns exclusive or from twenty random starts.");
   program::add_options(app, o, "a CSV file of 0 and 1 whose last column is learnt; default: exclusive or");
-  app.add_option("--hidden", o.hidden, "units; two are enough to represent it, but hard to train")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
-  app.add_option("--starts", o.starts, "how often to train")->check(arguments::whole_number(1))->capture_default_str();
-  return program::run("xor", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return run(o);
-  });
+  arguments::add(app, "--hidden", o.hidden, 1, "units; two are enough to represent it, but hard to train");
+  arguments::add(app, "--starts", o.starts, 1, "how often to train");
+  return program::run("xor", app, argc, argv, o, learn);
 }

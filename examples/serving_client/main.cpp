@@ -143,8 +143,6 @@ int main(int argc, char** argv) {
   app.add_option("--port", o.port, "of REST")->capture_default_str();
   app.add_option("--signature", o.signature, "of the model")->capture_default_str();
   app.add_option("--token", o.token, "what the server wants of its clients");
-  app.add_option("--timeout", o.timeout, "seconds, for all of it")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
+  arguments::add(app, "--timeout", o.timeout, 1, "seconds, for all of it");
   return program::run("serving_client", app, argc, argv, [&] { return ask(o); });
 }

@@ -19,15 +19,9 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("-n,--processes", o.processes, "processes on this machine")
       ->check(arguments::whole_number(1))
       ->capture_default_str();
-  app.add_option("--max-restarts", o.max_restarts, "how often all are started again after one has failed")
-      ->check(arguments::whole_number(0))
-      ->capture_default_str();
-  app.add_option("--nnodes", o.nodes, "machines, with a tandem_run each")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
-  app.add_option("--node-rank", o.node, "the number of this one, from 0")
-      ->check(arguments::whole_number(0))
-      ->capture_default_str();
+  arguments::add(app, "--max-restarts", o.max_restarts, 0, "how often all are started again after one has failed");
+  arguments::add(app, "--nnodes", o.nodes, 1, "machines, with a tandem_run each");
+  arguments::add(app, "--node-rank", o.node, 0, "the number of this one, from 0");
   app.add_option("--rendezvous", o.rendezvous,
                  "where they meet: HOST:PORT of node 0, or a folder that all can write to");
   app.add_option("--timeout", o.timeout, "seconds that machines wait for each other at a start")
