@@ -11,7 +11,6 @@
 
 #include "examples/support/bag_of_words.hpp"
 #include "examples/support/data_name.hpp"
-#include "examples/support/program.hpp"
 #include "examples/support/training.hpp"
 #include "examples/support/word_numbers.hpp"
 
@@ -119,17 +118,11 @@ int main(int argc, char** argv) {
                         "a TSV file with the columns label, subject and body, plain or compressed by gzip; default: "
                         "generated reviews",
                         "texts");
-  const auto add = [&](const char* name, i64& value, const char* what) {
-    app.add_option(name, value, what)->check(arguments::whole_number(1))->capture_default_str();
-  };
-  add("--units", o.units, "of the GRU");
-  add("--embedding", o.embedding, "numbers a word");
-  add("--words", o.words, "how many of the most frequent words count");
-  add("--length", o.length, "words a text at most");
+  arguments::add(app, "--units", o.units, 1, "of the GRU");
+  arguments::add(app, "--embedding", o.embedding, 1, "numbers a word");
+  arguments::add(app, "--words", o.words, 1, "how many of the most frequent words count");
+  arguments::add(app, "--length", o.length, 1, "words a text at most");
   app.add_option("--clip", o.clip, "bound of the gradients' global norm; default: none")
       ->check(arguments::positive_number());
-  return program::run("sequence_classification", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return classify(o);
-  });
+  return program::run("sequence_classification", app, argc, argv, o, classify);
 }

@@ -12,7 +12,6 @@
 
 #include "examples/support/bag_of_words.hpp"
 #include "examples/support/data_name.hpp"
-#include "examples/support/program.hpp"
 #include "examples/support/tagged_text.hpp"
 #include "examples/support/training.hpp"
 #include "examples/support/word_numbers.hpp"
@@ -143,15 +142,9 @@ int main(int argc, char** argv) {
   training::add_options(
       app, o, "of tags: a text file, plain or compressed by gzip, with lines of word/tag word/tag ...", "sequences");
   app.add_option("--task", o.task, "letters or tags")->check(CLI::IsMember({"letters", "tags"}))->capture_default_str();
-  const auto add = [&](const char* name, i64& value, const char* what) {
-    app.add_option(name, value, what)->check(arguments::whole_number(1))->capture_default_str();
-  };
-  add("--units", o.units, "of a GRU");
-  add("--embedding", o.embedding, "of tags: numbers a word");
-  add("--words", o.words, "of tags: how many of the most frequent words are known");
-  add("--length", o.length, "of tags: words a sentence at most");
-  return program::run("sequence_labelling", app, argc, argv, [&] {
-    const auto scope = tandem::device(o.device);
-    return label(o);
-  });
+  arguments::add(app, "--units", o.units, 1, "of a GRU");
+  arguments::add(app, "--embedding", o.embedding, 1, "of tags: numbers a word");
+  arguments::add(app, "--words", o.words, 1, "of tags: how many of the most frequent words are known");
+  arguments::add(app, "--length", o.length, 1, "of tags: words a sentence at most");
+  return program::run("sequence_labelling", app, argc, argv, o, label);
 }

@@ -48,25 +48,16 @@ void add_model_options(CLI::App& app, ModelOptions& o) {
   app.add_option("--loss", o.loss, "negative sampling with negatives that a block of text shares, or own ones; nce")
       ->check(CLI::IsMember({"shared", "own", "nce"}))
       ->capture_default_str();
-  app.add_option("--size", o.size, "numbers in a vector")->check(arguments::whole_number(2))->capture_default_str();
-  app.add_option("--window", o.window, "words to either side at most; less for some, at random")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
-  app.add_option("--negatives", o.negatives, "of an example")->check(arguments::whole_number(1))->capture_default_str();
-  app.add_option("--shared-negatives", o.shared, "drawn for a block of 64 words, standing for those of its examples")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
-  app.add_option("--batch", o.batch, "examples a step, where negatives are not shared")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
-  app.add_option("--samples", o.samples, "of nce, for a batch")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
+  arguments::add(app, "--size", o.size, 2, "numbers in a vector");
+  arguments::add(app, "--window", o.window, 1, "words to either side at most; less for some, at random");
+  arguments::add(app, "--negatives", o.negatives, 1, "of an example");
+  arguments::add(app, "--shared-negatives", o.shared, 1,
+                 "drawn for a block of 64 words, standing for those of its examples");
+  arguments::add(app, "--batch", o.batch, 1, "examples a step, where negatives are not shared");
+  arguments::add(app, "--samples", o.samples, 1, "of nce, for a batch");
 }
 void add_train_options(CLI::App& app, TrainOptions& o) {
-  app.add_option("--epochs", o.epochs, "how often to read the text at most")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
+  arguments::add(app, "--epochs", o.epochs, 1, "how often to read the text at most");
   app.add_option("--minutes", o.minutes, "how long to train at most, all runs together")
       ->check(arguments::positive_number())
       ->capture_default_str();
@@ -81,7 +72,7 @@ void add_train_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--held-out", o.held_out, "the share of the text, at its end, that measures the loss instead")
       ->check(arguments::number_in(0, 0.9))
       ->capture_default_str();
-  app.add_option("--seed", o.seed, "of everything random")->check(arguments::whole_number(0))->capture_default_str();
+  arguments::add(app, "--seed", o.seed, 0, "of everything random");
 }
 void add_options(CLI::App& app, Options& o) {
   app.add_option("--corpus,--data", o.corpus, "a text file, plain or compressed by gzip, or a folder of them")
@@ -90,15 +81,9 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--nearest", o.nearest, "print the words nearest to this one, and do not train");
   app.add_option("--analogy", o.analogy, "three words: print what is to the third as the second is to the first")
       ->expected(3);
-  app.add_option("--neighbours", o.neighbours, "words to print")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
-  app.add_option("--picture", o.picture, "words in the picture")
-      ->check(arguments::whole_number(3))
-      ->capture_default_str();
-  app.add_option("--min-count", o.vocabulary.min_count, "rarer words have no vector")
-      ->check(arguments::whole_number(1))
-      ->capture_default_str();
+  arguments::add(app, "--neighbours", o.neighbours, 1, "words to print");
+  arguments::add(app, "--picture", o.picture, 3, "words in the picture");
+  arguments::add(app, "--min-count", o.vocabulary.min_count, 1, "rarer words have no vector");
   app.add_option("--vocabulary", o.vocabulary.max_words, "the number of words at most, <unk> included")
       ->check(arguments::whole_number(3));
   app.add_option("--checkpoint-every", o.checkpoint_every, "seconds between checkpoints")
