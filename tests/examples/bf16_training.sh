@@ -25,6 +25,7 @@ fi
 
 python3 - "$program" <<'PY' || fail 'an interrupted run'
 import os, signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # which is ignored where tests run in the background
 p = subprocess.Popen([sys.argv[1], "--epochs", "1000000", "--run", "stopped"], stdout=subprocess.PIPE, text=True)
 while not os.path.exists("stopped_float32/checkpoints/ckpt-index.json"): time.sleep(.01)
 p.send_signal(signal.SIGINT)

@@ -31,6 +31,7 @@ says 'has a run of another configuration' "$program" --trials 2 --fix 'lr=0.02' 
 # A browser sees the runs until Ctrl-C ends the search.
 python3 - "$program" <<'PY' || fail 'an interrupted search'
 import signal, socket, subprocess, sys, urllib.request
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # which is ignored where tests run in the background
 with socket.create_server(("127.0.0.1", 0)) as free: port = free.getsockname()[1]
 p = subprocess.Popen([sys.argv[1], "--trials", "1000", "--run", "stopped", "--status-port", str(port)], stdout=subprocess.PIPE, text=True)
 url = p.stdout.readline().split()[-1]

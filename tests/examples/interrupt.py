@@ -64,6 +64,7 @@ def stops(program, arguments):
 
 
 def main():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # which is ignored where tests run in the background
     folder, programs = os.path.abspath(sys.argv[1]), sys.argv[2:]
     failures = 0
     with tempfile.TemporaryDirectory() as place:

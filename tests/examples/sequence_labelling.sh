@@ -50,6 +50,7 @@ says 'units was "8", is "9"' "$program" --units 9 --run whole --steps-per-epoch 
 
 python3 - "$program" <<'PY' || fail 'an interrupted run'
 import signal, subprocess, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # which is ignored where tests run in the background
 p = subprocess.Popen([sys.argv[1], "--units", "8", "--epochs", "1000000", "--run", "stopped"], stdout=subprocess.PIPE, text=True)
 for line in p.stdout:
     if line.startswith("epoch 1/"): break

@@ -114,6 +114,7 @@ resumes() {
 interrupted_run() {
   python3 - "$program" "$@" <<'PY' || fail "an interrupted run of $*"
 import signal, subprocess, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # which is ignored where tests run in the background
 p = subprocess.Popen(sys.argv[1:] + ["--run", "stopped"], stdout=subprocess.PIPE, text=True)
 for line in p.stdout:
     if line.startswith("epoch 1/"): break

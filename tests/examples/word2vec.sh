@@ -99,6 +99,7 @@ small --epochs 2 --threads 3 --output three >/dev/null 2>&1 || fail 'three threa
 cmp -s one/embeddings.npy three/embeddings.npy || fail 'the number of threads shows in the vectors'
 python3 - "$program" <<'PY' || fail 'an interrupted run'
 import os, signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # which is ignored where tests run in the background
 own = ["--loss", "nce", "--samples", "16", "--batch", "256"]  # draws its samples from a generator
 def run(output, *more):
     return [sys.argv[1], "--corpus", "corpus.txt", "--size", "16", "--minutes", "600", "--threads", "1", "--output", output, *more]
