@@ -42,7 +42,7 @@ def scenarios(torch):
 
     functional = nn.functional
     weight, table = torch.randn(1024, **on), torch.randn(32000, 512, **on)
-    rows = torch.randint(32000, (16384,), **on)
+    picked = torch.randint(32000, (16384,), **on)
     heads = [torch.randn(8, 16, 1024, 64, **on) for _ in range(3)]
     half_heads = [x.bfloat16() for x in heads]
 
@@ -103,7 +103,7 @@ def scenarios(torch):
         "matmul": (20, lambda: a @ b),
         "matmul_bf16": (20, lambda: half @ half),
         "layer_norm": (100, lambda: functional.layer_norm(wide, (1024,), weight, weight)),
-        "gather": (100, lambda: functional.embedding(rows, table)),
+        "gather": (100, lambda: functional.embedding(picked, table)),
         "chain_traced": (50, lambda: chain(a)),
         "attention": (20, lambda: attention(heads)),
         "attention_bf16": (20, lambda: attention(half_heads)),

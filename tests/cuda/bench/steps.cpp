@@ -8,11 +8,9 @@
 #include <string>
 
 #include "tandem/cuda.hpp"
+#include "tandem/linalg.hpp"
 #include "tandem/signal.hpp"
 #include "tandem/tandem.hpp"
-#if TANDEM_WITH_LINALG
-#include "tandem/linalg.hpp"
-#endif
 
 using namespace tandem;
 
@@ -102,6 +100,14 @@ Step transformer() {
 }
 
 using In = std::vector<Tensor>;
+// Positive definite matrices.
+Tensor positive(const Shape& s) {
+  const Tensor x = normal(s);
+  return matmul(x, x, {.transpose_b = true}) + eye(s.dim(-1)) * static_cast<float>(s.dim(-1));
+}
+Step cholesky(const Shape& s) {
+  return op({positive(s)}, [](const In& t) { return linalg::cholesky(t[0]); });
+}
 Tensor attention(const In& t) { return nn::scaled_dot_product_attention(t[0], t[1], t[2], {.causal = true}); }
 In heads(DType d) {
   const auto one = [d] { return cast(normal({8, 16, 1024, 64}), d); };
@@ -216,17 +222,6 @@ const std::map<std::string, std::function<Step()>> scenarios{
     {"mlp_traced", [] { return traced(mlp()); }},
     {"lstm_step", lstm},
     {"lstm_traced", [] { return traced(lstm()); }},
-};
-#if TANDEM_WITH_LINALG
-// Positive definite matrices.
-Tensor positive(const Shape& s) {
-  const Tensor x = normal(s);
-  return matmul(x, x, {.transpose_b = true}) + eye(s.dim(-1)) * static_cast<float>(s.dim(-1));
-}
-Step cholesky(const Shape& s) {
-  return op({positive(s)}, [](const In& t) { return linalg::cholesky(t[0]); });
-}
-const std::map<std::string, std::function<Step()>> solvers{
     {"cholesky",
      [] {
        return cholesky({2048, 2048});
@@ -248,9 +243,6 @@ const std::map<std::string, std::function<Step()>> solvers{
        return op({positive({512, 512})}, [](const In& t) { return linalg::eigh(t[0]).v; });
      }},
 };
-#else
-const std::map<std::string, std::function<Step()>> solvers;
-#endif
 
 double seconds(const Step& step, int iterations) {
   for (int i = 0; i < 3; ++i) step();
@@ -274,7 +266,7 @@ int main() {
   std::string name;
   for (int iterations; std::cin >> name >> iterations;) {
     try {
-      if (!made.contains(name)) made[name] = (solvers.contains(name) ? solvers : scenarios).at(name)();
+      if (!made.contains(name)) made[name] = scenarios.at(name)();
       std::cout << seconds(made[name], iterations) << std::endl;
     } catch (const std::exception& e) {
       std::cout << name << ": " << e.what() << std::endl;
