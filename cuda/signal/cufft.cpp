@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,6 +39,13 @@ void check_fft(cufftResult status, const char* op, const char* what) {
   errors::raise<errors::CudaError>(op, std::string("cuFFT: ") + what + ": " + text_of(status));
 }
 
+// Whether the program ends: cuFFT may end before the plan of a graph that a static object holds.
+std::atomic<bool> program_ends{false};
+void watch_the_end() {
+  static std::once_flag once;
+  std::call_once(once, [] { (void)std::atexit([] { program_ends = true; }); });
+}
+
 // Its work may still run when it is destroyed.
 class Plan {
  public:
@@ -46,9 +55,10 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
   ~Plan() {
+    if (program_ends) return;
     int current = -1;
     const bool works = cudaGetDevice(&current) == cudaSuccess && cudaSetDevice(device_) == cudaSuccess;
-    if (works && cudaStreamSynchronize(stream_) == cudaSuccess) {  // not when the program ends
+    if (works && cudaStreamSynchronize(stream_) == cudaSuccess) {
       ++hidden_waits();
       (void)f_.destroy(handle_);
     }
@@ -56,20 +66,14 @@ class Plan {
     (void)cudaGetLastError();
   }
 
-  // Returns false if the device lacks memory.
-  bool make(const FourierRows& r, const char* op) {
+  cufftResult make(const FourierRows& r, const char* op) {
     const bool from_real = r.kind == FourierKind::to_half, to_real = r.kind == FourierKind::from_half;
     const cudaDataType real = r.is_double ? CUDA_R_64F : CUDA_R_32F, complex = r.is_double ? CUDA_C_64F : CUDA_C_32F;
     const long long half = r.n / 2 + 1;
     long long n = r.n, from_size = to_real ? half : n, to_size = from_real ? half : n;
     check_fft(f_.set_auto_allocation(handle_, 0), op, "work area");
-    const cufftResult status =
-        f_.make_plan(handle_, 1, &n, &from_size, r.step, r.from_row, from_real ? real : complex, &to_size, r.step,
-                     r.to_row, to_real ? real : complex, r.rows, &work_, complex);
-    if (status == CUFFT_ALLOC_FAILED) return false;
-    const std::string what = "a plan for " + std::to_string(r.rows) + " rows of " + std::to_string(r.n);
-    check_fft(status, op, what.c_str());
-    return true;
+    return f_.make_plan(handle_, 1, &n, &from_size, r.step, r.from_row, from_real ? real : complex, &to_size, r.step,
+                        r.to_row, to_real ? real : complex, r.rows, &work_, complex);
   }
   void execute(const KernelCall& c, bool inverse, void* from, void* to) const {
     const Scratch room(c, std::max<std::size_t>(work_, 1));
@@ -116,10 +120,20 @@ Kept& kept_of(int device) {
 }
 
 std::shared_ptr<const Plan> make_plan(const Cufft& f, const Queue& q, const FourierRows& r, const char* op) {
+  watch_the_end();
+  const std::string what = "a plan for " + std::to_string(r.rows) + " rows of " + std::to_string(r.n);
   for (bool again = false;; again = true) {
     const auto plan = std::make_shared<Plan>(f, q, op);
-    if (plan->make(r, op)) return plan;
-    if (again || !trim_memory(q.device)) check_fft(CUFFT_ALLOC_FAILED, op, "a plan");  // raises
+    const cufftResult status = plan->make(r, op);
+    if (status == CUFFT_SUCCESS) return plan;
+    // Any of these may be a lack of memory, which the cache may hold.
+    const bool may_lack =
+        status == CUFFT_ALLOC_FAILED || status == CUFFT_INTERNAL_ERROR || status == CUFFT_SETUP_FAILED;
+    if (may_lack && !again && trim_memory(q.device)) continue;
+    if (status == CUFFT_ALLOC_FAILED)
+      errors::raise<errors::ResourceExhaustedError>(
+          op, "cuFFT: " + what + ": no memory on GPU:" + std::to_string(q.device));
+    check_fft(status, op, what.c_str());
   }
 }
 

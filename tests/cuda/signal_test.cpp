@@ -265,6 +265,8 @@ TEST_CASE("CUDA signal: a plan for which memory is missing is tried again with t
   cuda::trim();
   emulator::fail_fourier_plans(1);
   CHECK_THROWS_WITH(signal::ifft(noise({303}, complex64).gpu()), ContainsSubstring("fft: cuFFT: a plan"));
+  emulator::fail_fourier_plans(1);
+  CHECK_THROWS_AS(signal::ifft(noise({305}, complex64).gpu()), errors::ResourceExhaustedError);
   emulator::fail_fourier_plans(0);
 }
 

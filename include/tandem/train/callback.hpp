@@ -97,8 +97,8 @@ class Callback {
  public:
   Callback() = default;
   virtual ~Callback() = default;
-  /// Before the first step, and before a checkpoint is restored: the model has its Variables. A run that is refused, as
-  /// its .directory is in use or has another configuration, calls nothing.
+  /// Before the first step, and before a checkpoint is restored: the model has its Variables. Not called for a
+  /// run that is refused because its .directory is in use or has another configuration.
   virtual void on_begin(Run&) {}
   virtual void on_epoch_begin(Run&) {}
   virtual void on_step_end(Run&) {}

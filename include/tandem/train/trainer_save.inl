@@ -33,9 +33,9 @@ inline void check_aggregated(const std::vector<CheckpointItem>& items) {
                        "with .aggregate = false");
 }
 // What a callback keeps is saved by one process, too.
-inline void check_kept(const SavedState& state) {
+inline void check_kept(const SavedState& state, bool by_first_alone) {
   for (const Variable& v : state.variables())
-    if (!v.aggregate() && v.whole_rows() == 0)
+    if (!v.aggregate() && (v.whole_rows() == 0 || by_first_alone))
       errors::raise<errors::UnimplementedError>(
           "fit", "a callback keeps '" + v.name() +
                      "', of which each process has its own, and a .directory cannot save that: train without it, or "
@@ -46,6 +46,11 @@ inline void check_kept(const SavedState& state) {
 // Opens the folder of the run, if there is one, for the first replica, which alone uses it.
 TANDEM_INLINE void TrainerState::open_folder(Fit& fit) {
   if (fit.options.directory.empty()) return;
+  if (fit.replicas.are_several()) {
+    impl::check_aggregated(steps->items());
+    for (const AnyCallback& c : fit.options.callbacks)
+      if (const SavedState* const state = c->state()) impl::check_kept(*state, c->is_for_first_replica());
+  }
   std::exception_ptr error;
   if (fit.replicas.is_first()) {
     try {
@@ -64,11 +69,6 @@ TANDEM_INLINE void TrainerState::open_folder(Fit& fit) {
 // Restores the run's latest checkpoint, in all replicas.
 TANDEM_INLINE bool TrainerState::restore(Fit& fit, detail::RunPlace& place) {
   bool restored = false;
-  if (fit.replicas.are_several()) {
-    impl::check_aggregated(steps->items());
-    for (const AnyCallback& c : fit.options.callbacks)
-      if (const SavedState* const state = c->state()) impl::check_kept(*state);
-  }
   std::exception_ptr error;
   if (fit.replicas.is_first()) {
     try {
