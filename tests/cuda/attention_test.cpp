@@ -122,13 +122,15 @@ TEST_CASE("CUDA attention: by tensor cores, of all widths, tails and kinds of ma
   TANDEM_NEEDS_GPU;
   for (const DType d : {float32, float16, bfloat16}) {
     CAPTURE(name(d));
-    compare(operands({150, 64}, {70, 64}, {70, 64}, d));
     compare(operands({2, 20, 4, 16}, {2, 70, 2, 16}, {2, 70, 2, 24}, d), {.causal = true, .steps_first = true});
+    compare(operands({20, 96}, {66, 96}, {66, 128}, d), {.causal = true});
     if (emulator::barrier && d == float16) continue;
     compare(operands({140, 32}, {140, 32}, {140, 48}, d), {.causal = true});
-    compare(operands({140, 96}, {66, 96}, {66, 128}, d), {.causal = true});
+    compare(operands({40, 16}, {70, 16}, {70, 8}, d), {.dropout_rate = 0.3, .seed = 5});
+    if (emulator::barrier && d == bfloat16) continue;
+    compare(operands({150, 64}, {70, 64}, {70, 64}, d));
+    compare(operands({140, 96}, {66, 96}, {66, 128}, d));
     compare(operands({1, 4, 20, 8}, {1, 2, 130, 8}, {1, 2, 130, 16}, d), {.scale = 2});
-    compare(operands({2, 40, 16}, {2, 70, 16}, {2, 70, 8}, d), {.dropout_rate = 0.3, .seed = 5});
     Operands o = operands({2, 2, 30, 16}, {2, 2, 80, 16}, {2, 2, 80, 8}, d);
     o.mask = gpu_test::reals({2, 30, 80}, float32, 5) > -0.3;
     compare(o);

@@ -58,12 +58,13 @@ inline int __syncthreads_or(int condition) {
 /// All threads of the block must call it.
 template <class T>
 T __shfl_xor_sync(unsigned, T x, int distance) {
-  static T values[1024];
-  values[threadIdx.x] = x;
+  // One of two, in turns: no thread writes the other before all have read it, as they meet once in between.
+  static T values[2][1024];
+  static bool turn[1024];
+  T* const room = values[turn[threadIdx.x] = !turn[threadIdx.x]];
+  room[threadIdx.x] = x;
   emulator::barrier();
-  const T r = values[threadIdx.x ^ static_cast<unsigned>(distance)];
-  emulator::barrier();
-  return r;
+  return room[threadIdx.x ^ static_cast<unsigned>(distance)];
 }
 template <class T>
 T atomicAdd(T* at, T x) {

@@ -19,7 +19,13 @@ template <class S>
 void mma(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
   constexpr bool half = sizeof(S) == 2;
   constexpr int k = half ? 16 : 8, warps = 32;
-  static float left[warps][16][k], right[warps][k][8];
+  // One of two, in turns: no thread writes the other before all have read it, as they meet once in between.
+  struct Exchange {
+    float left[16][k], right[k][8];
+  };
+  static Exchange rooms[2][warps];
+  static bool turn[1024];
+  Exchange& room = rooms[turn[threadIdx.x] = !turn[threadIdx.x]][threadIdx.x / 32];
   const auto number = [](std::uint32_t word, int which) {
     if constexpr (half) {
       S x;
@@ -29,18 +35,17 @@ void mma(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]
       return std::bit_cast<float>(word);
     }
   };
-  const unsigned warp = threadIdx.x / 32, group = threadIdx.x % 32 / 4, lane = threadIdx.x % 4;
+  const unsigned group = threadIdx.x % 32 / 4, lane = threadIdx.x % 4;
   for (unsigned i = 0; i < 4; ++i)
     for (unsigned j = 0; j < (half ? 2u : 1u); ++j)
-      left[warp][group + i % 2 * 8][half ? 2 * lane + j + i / 2 * 8 : lane + i / 2 * 4] =
+      room.left[group + i % 2 * 8][half ? 2 * lane + j + i / 2 * 8 : lane + i / 2 * 4] =
           number(a[i], static_cast<int>(j));
   for (unsigned i = 0; i < 2; ++i)
     for (unsigned j = 0; j < (half ? 2u : 1u); ++j)
-      right[warp][half ? 2 * lane + j + i * 8 : lane + i * 4][group] = number(b[i], static_cast<int>(j));
+      room.right[half ? 2 * lane + j + i * 8 : lane + i * 4][group] = number(b[i], static_cast<int>(j));
   barrier();
   for (unsigned i = 0; i < 4; ++i)
-    for (int n = 0; n < k; ++n) c[i] += left[warp][group + i / 2 * 8][n] * right[warp][n][2 * lane + i % 2];
-  barrier();
+    for (int n = 0; n < k; ++n) c[i] += room.left[group + i / 2 * 8][n] * room.right[n][2 * lane + i % 2];
 }
 
 }  // namespace emulator
