@@ -84,4 +84,8 @@ if(TANDEM_WITH_CUDA)
   endforeach()
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
+  if(CUDAToolkit_VERSION VERSION_LESS 13)
+    message(FATAL_ERROR "CUDA toolkit ${CUDAToolkit_VERSION} at ${CUDAToolkit_INCLUDE_DIRS}: TANDEM_WITH_CUDA needs 13 or later. "
+      "Set -DCUDAToolkit_ROOT=<folder> and -DCMAKE_CUDA_COMPILER=<folder>/bin/nvcc, or -DTANDEM_WITH_CUDA=OFF")
+  endif()
 endif()
