@@ -19,7 +19,7 @@ void factor_in_place(const Linalg& lib, DType d, void* a, i64 count, i64 n, int*
     N** const each = room.as<N*>();
     const Shape s{count, n, n};
     matrix::pointers(c, room.as<void*>(), a, n * n * static_cast<i64>(size_of(d)), s, s);
-    return in_parts(count, 1, [&](i64 at, i64 size) {
+    return in_parts(count, n * n, [&](i64 at, i64 size) {
       lib.check(lib.solver().of<N>().potrf_batched(lib.solver_handle(), CUBLAS_FILL_MODE_UPPER, lib.narrow(n),
                                                    each + at, lib.narrow(n), info + at, lib.narrow(size)),
                 "potrfBatched");
@@ -59,7 +59,7 @@ void solve_in_place(const Linalg& lib, const Operand& a, const Operand& x, bool 
     const i64 width = static_cast<i64>(size_of(d));
     matrix::pointers(c, room_a.as<void*>(), a.data, n * n * width, sa, s);
     matrix::pointers(c, room_x.as<void*>(), x.data, n * k * width, s, s);
-    return in_parts(count, 1, [&](i64 at, i64 size) {
+    return in_parts(count, n * std::max(n, k), [&](i64 at, i64 size) {
       lib.check(blas.trsm_batched(lib.blas_handle(), CUBLAS_SIDE_RIGHT, triangle, op, CUBLAS_DIAG_NON_UNIT, k, n, &one,
                                   room_a.as<const N*>() + at, n, room_x.as<N*>() + at, k, size),
                 "trsmBatched");

@@ -34,11 +34,13 @@ void check_open(const KernelCall& c, const char* name, const std::string& error)
 
 }  // namespace
 
-Linalg::Linalg(const KernelCall& c) : c_(c), handles_(handles_of(queue_of(c).device)), lock_(handles_.mutex) {
+Linalg::Linalg(const KernelCall& c)
+    : c_(c), handles_(handles_of(queue_of(c).device)), lock_(handles_.mutex, std::defer_lock) {
   if (Capture::current(queue_of(c).device))  // they wait for the device, and use memory of the host
     errors::raise<errors::UnimplementedError>(c.op, "calls of cuSOLVER cannot be captured");
   check_open(c, "cuBLAS", cublas().error);
   check_open(c, "cuSOLVER", cusolver().error);
+  lock_.lock();
   use_device(queue_of(c).device);
   LinalgHandles& h = handles_;
   if (!h.blas) check(blas().create(&h.blas), "handle");
@@ -67,19 +69,23 @@ void* Linalg::host_room(std::size_t bytes) const {
 
 void Linalg::check(cublasStatus_t status, const char* what) const {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  (void)cudaGetLastError();
+  cuda::check(cudaGetLastError(), c_.op, "cuBLAS");  // of a kernel that ran before
   errors::raise<errors::CudaError>(c_.op, std::string("cuBLAS: ") + what + ": " + blas().status_string(status));
 }
 void Linalg::check(cusolverStatus_t status, const char* what) const {
   if (status == CUSOLVER_STATUS_SUCCESS) return;
-  (void)cudaGetLastError();
+  cuda::check(cudaGetLastError(), c_.op, "cuSOLVER");  // of a kernel that ran before
   errors::raise<errors::CudaError>(
       c_.op, std::string("cuSOLVER: ") + what + ": status " + std::to_string(static_cast<int>(status)));
 }
-int Linalg::narrow(i64 size) const {
-  if (size > std::numeric_limits<int>::max())
-    errors::raise<errors::UnimplementedError>(c_.op, "a size of " + std::to_string(size) + " is too large for a GPU");
-  return static_cast<int>(size);
+int Linalg::narrow(i64 rows, i64 columns) const {
+  constexpr i64 most = std::numeric_limits<int>::max();
+  if (columns != 0 && rows > most / columns)
+    errors::raise<errors::UnimplementedError>(c_.op, "for an operand of shape " + to_string(c_.in[0].shape()) +
+                                                         " cuSOLVER needs a matrix of shape " +
+                                                         to_string(Shape{rows, columns}) + ", and it counts up to " +
+                                                         std::to_string(most) + " elements; use .cpu()");
+  return static_cast<int>(rows * columns);
 }
 
 void copy_matrices(const KernelCall& c, DType d, const Shape& operand, const Shape& out, i64 rows, i64 columns,

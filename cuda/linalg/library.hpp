@@ -4,6 +4,7 @@
 // Both libraries read matrices by columns, and ours lie by rows. So to them each of ours is its transpose, without a
 // copy: the comments call that its view. Where an op needs the matrix itself, it is copied by columns.
 #pragma once
+#include <algorithm>
 #include <mutex>
 #include <string>
 #include <type_traits>
@@ -67,23 +68,29 @@ class Linalg {
   /// Memory of the host for a call.
   void* host_room(std::size_t bytes) const;
 
+  /// Raises the failure of a call, or that of a kernel that ran before.
   void check(cublasStatus_t status, const char* what) const;
   void check(cusolverStatus_t status, const char* what) const;
   /// A size that a function takes as an int.
-  int narrow(i64 size) const;
+  int narrow(i64 size) const { return narrow(size, 1); }
+  /// The elements of a matrix that such a function counts.
+  ///   throws  errors::UnimplementedError with the shape of the op's operand if an int does not hold them
+  int narrow(i64 rows, i64 columns) const;
 
  private:
   const KernelCall& c_;
   LinalgHandles& handles_;
-  std::unique_lock<std::mutex> lock_;
+  std::unique_lock<std::mutex> lock_;  // taken last
 };
 
 /// Whether so many square matrices are given to the functions for batches of small ones, else one after the other.
 inline bool are_batch(i64 count, i64 n) { return count > 1 && n <= 256; }
-/// Calls f(first, count) for parts of a batch whose elements an int counts.
+/// What one call of a function for batches is given: cuSOLVER limits it, and its workspaces grow with it.
+inline constexpr i64 most_matrices = i64(1) << 14, most_elements = i64(1) << 26;
+/// Calls f(first, count) for parts of a batch of matrices with so many elements each.
 template <class F>
 void in_parts(i64 count, i64 elements, const F& f) {
-  const i64 most = std::max<i64>(1, (i64(1) << 30) / std::max<i64>(1, elements));
+  const i64 most = std::clamp<i64>(most_elements / std::max<i64>(1, elements), 1, most_matrices);
   for (i64 first = 0; first < count; first += most) f(first, std::min(most, count - first));
 }
 

@@ -32,7 +32,7 @@ void LuFactors::factor(int* info) {
     const Scratch room(c, static_cast<std::size_t>(count_) * sizeof(N*));
     const Shape s{count_, rows_, rows_};
     matrix::pointers(c, room.as<void*>(), first, rows_ * rows_ * static_cast<i64>(sizeof(N)), s, s);
-    return in_parts(count_, rows_, [&](i64 at, i64 size) {
+    return in_parts(count_, rows_ * rows_, [&](i64 at, i64 size) {
       lib_.check(lib_.blas().of<N>().getrf_batched(lib_.blas_handle(), lib_.narrow(rows_), room.as<N*>() + at,
                                                    lib_.narrow(rows_), pivots_.as<int>() + at * rows_, info + at,
                                                    lib_.narrow(size)),
@@ -91,9 +91,10 @@ void LuFactors::solve_batch(cublasOperation_t op, void* x, const Shape& a, const
     copy_matrices(c, DType::int32, of, to, 1, n, false, repeated.as<void>(), pivots);
     pivots = repeated.as<const int>();
   }
+  (void)lib_.narrow(n, k);
   matrix::pointers(c, factors.as<void*>(), data(), n * n * width, a, out);
   matrix::pointers(c, sides.as<void*>(), x, n * k * width, out, out);
-  in_parts(count, n, [&](i64 at, i64 size) {
+  in_parts(count, n * std::max(n, k), [&](i64 at, i64 size) {
     int info = 0;  // of the arguments
     lib_.check(lib_.blas().of<N>().getrs_batched(lib_.blas_handle(), op, lib_.narrow(n), lib_.narrow(k),
                                                  factors.as<const N*>() + at, lib_.narrow(n), pivots + at * n,

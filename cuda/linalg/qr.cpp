@@ -22,6 +22,7 @@ class Factorization {
   Factorization(const Linalg& lib, DType d, const Sizes& s, void* factors, void* tau, int* info)
       : lib_(lib), dtype_(d), s_(s), factors_(static_cast<N*>(factors)), tau_(static_cast<N*>(tau)), info_(info) {
     const i64 m = s.m;
+    (void)lib.narrow(m, s.columns());
     lib.check(lib.solver().geqrf_room(lib.solver_handle(), lib.params(), m, s.n, type, factors_, m, type, tau_, type,
                                       &bytes_, &host_bytes_),
               "geqrf");
