@@ -1,6 +1,8 @@
 // The kernels of parts.hpp that make something of factors: triangles, permutations, determinants.
 #include "cuda/linalg/parts.hpp"
 
+#include <limits>
+
 #include "cuda/linalg/elements.hpp"
 
 namespace TANDEM_NS::cuda::matrix {
@@ -51,9 +53,14 @@ __global__ void __launch_bounds__(block_size)
 // A thread has a matrix: the product is in the order of the CPU's.
 template <class S, class P>
 __global__ void __launch_bounds__(block_size)
-    determinant_kernel(const S* lu, const P* pivots, i64 count, i64 n, S* sign, Modulus<S>* log) {
+    determinant_kernel(const S* lu, const P* pivots, const int* singular, i64 count, i64 n, S* sign, Modulus<S>* log) {
   using R = Modulus<S>;
   for (i64 m = first_index(); m < count; m += index_step()) {
+    if (singular[m]) {
+      sign[m] = S(0);
+      if (log) log[m] = -std::numeric_limits<R>::infinity();
+      continue;
+    }
     S product(1);
     R sum = 0;
     for (i64 i = 0; i < n; ++i) {
@@ -69,6 +76,13 @@ __global__ void __launch_bounds__(block_size)
     }
     sign[m] = product;
     if (log) log[m] = sum;
+  }
+}
+template <class P>
+__global__ void __launch_bounds__(block_size) clamp_kernel(P* pivots, i64 total, i64 rows, i64 size) {
+  for (i64 t = first_index(); t < total; t += index_step()) {
+    const P least = static_cast<P>(t % size + 1);
+    if (pivots[t] < least || pivots[t] > static_cast<P>(rows)) pivots[t] = least;
   }
 }
 // The row that is i at the end, followed backward through the exchanges.
@@ -146,15 +160,22 @@ void make_diagonal_real(const KernelCall& c, DType d, void* q, void* r, i64 coun
   if (d == DType::complex128) run(double());
 }
 
-void determinants(const KernelCall& c, DType d, const void* lu, Pivots p, i64 count, i64 n, void* sign, void* log) {
+void determinants(const KernelCall& c, DType d, const void* lu, Pivots p, const int* singular, i64 count, i64 n,
+                  void* sign, void* log) {
   with_matrix(c, d, [&]<class S>() {
     const auto run = [&](const auto* pivots) {
       launch(c, &determinant_kernel<S, std::remove_cvref_t<decltype(*pivots)>>, blocks_for(count),
-             static_cast<const S*>(lu), pivots, count, n, static_cast<S*>(sign), static_cast<Modulus<S>*>(log));
+             static_cast<const S*>(lu), pivots, singular, count, n, static_cast<S*>(sign),
+             static_cast<Modulus<S>*>(log));
     };
     if (p.wide) run(static_cast<const i64*>(p.data));
     else run(static_cast<const int*>(p.data));
   });
+}
+void clamp_pivots(const KernelCall& c, void* pivots, bool wide, i64 count, i64 rows, i64 size) {
+  const i64 total = count * size;
+  if (wide) launch(c, &clamp_kernel<i64>, blocks_for(total), static_cast<i64*>(pivots), total, rows, size);
+  else launch(c, &clamp_kernel<int>, blocks_for(total), static_cast<int*>(pivots), total, rows, size);
 }
 void permutations(const KernelCall& c, Pivots p, i64 count, i64 rows, i64 size, void* to, DType index) {
   const auto run = [&](const auto* pivots, auto* rows_of) {

@@ -16,18 +16,27 @@ LuFactors::LuFactors(const Linalg& lib, DType d, const void* a, i64 count, i64 r
       wide_(rows != columns || !are_batch(count, rows)),
       data_(lib.call(), static_cast<std::size_t>(count * rows * columns) * size_of(d)),
       pivots_(lib.call(),
-              static_cast<std::size_t>(count * std::min(rows, columns)) * (wide_ ? sizeof(i64) : sizeof(int))) {
-  if (count == 0 || rows == 0 || columns == 0) return;
+              static_cast<std::size_t>(count * std::min(rows, columns)) * (wide_ ? sizeof(i64) : sizeof(int))),
+      info_(lib.call(), static_cast<std::size_t>(count) * sizeof(int)) {
+  if (count == 0) return;
   const KernelCall& c = lib.call();
+  const std::size_t ints = static_cast<std::size_t>(count) * sizeof(int);
+  fill_zero(c, info_.as<void>(), ints);
+  if (rows == 0 || columns == 0) return;
+  const Scratch flags(c, ints);
+  fill_zero(c, flags.as<void>(), ints);
+  matrix::find_nonfinite(c, d, a, count, rows, columns, false, flags.as<int>());
   copy_matrices(c, d, count, rows, columns, true, data(), a);
-  const Scratch info(c, static_cast<std::size_t>(count) * sizeof(int));  // says of zero pivots only what U has, too
-  with_dtype<matrix_dtypes>(c, d, [&]<class S>() { factor<S>(info.as<int>()); });
+  with_dtype<matrix_dtypes>(c, d, [&]<class S>() { factor<S>(); });
+  matrix::clamp_pivots(c, pivots_.as<void>(), wide_, count, rows, std::min(rows, columns));
+  matrix::clear_flagged(c, info_.as<int>(), count, flags.as<int>());
 }
 template <class S>
-void LuFactors::factor(int* info) {
+void LuFactors::factor() {
   using N = typename Numbers<S>::type;
   const KernelCall& c = lib_.call();
   N* const first = data_.as<N>();
+  int* const info = info_.as<int>();
   if (!wide_) {
     const Scratch room(c, static_cast<std::size_t>(count_) * sizeof(N*));
     const Shape s{count_, rows_, rows_};
@@ -82,6 +91,7 @@ void LuFactors::solve_batch(cublasOperation_t op, void* x, const Shape& a, const
   const KernelCall& c = lib_.call();
   const i64 n = rows_, k = out.dim(-1), count = matrices_of(out), width = static_cast<i64>(sizeof(N));
   const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(N*);
+  (void)lib_.narrow(n, k);
   const Scratch factors(c, bytes), sides(c, bytes);
   const Scratch repeated(c, count == count_ ? 0 : static_cast<std::size_t>(count * n) * sizeof(int));
   const int* pivots = pivots_.as<const int>();
@@ -91,7 +101,6 @@ void LuFactors::solve_batch(cublasOperation_t op, void* x, const Shape& a, const
     copy_matrices(c, DType::int32, of, to, 1, n, false, repeated.as<void>(), pivots);
     pivots = repeated.as<const int>();
   }
-  (void)lib_.narrow(n, k);
   matrix::pointers(c, factors.as<void*>(), data(), n * n * width, a, out);
   matrix::pointers(c, sides.as<void*>(), x, n * k * width, out, out);
   in_parts(count, n * std::max(n, k), [&](i64 at, i64 size) {
@@ -114,7 +123,7 @@ void solve(const KernelCall& c) {
   const Linalg lib(c);
   const LuFactors lu(lib, d, a.data, factored, n, n);
   const matrix::Failures failures(c);
-  matrix::note_lost_pivots(c, d, lu.data(), factored, n, failures.found());
+  matrix::note_lost_pivots(c, d, lu.data(), lu.singular(), factored, n, failures.found());
   failures.report("is singular");
   if (k == 0) return;
   const cublasOperation_t op = adjoint ? adjoint_of(d) : CUBLAS_OP_N;
@@ -138,7 +147,7 @@ void inv(const KernelCall& c) {
   const Linalg lib(c);
   const LuFactors lu(lib, d, a.data, count, n, n);
   const matrix::Failures failures(c);
-  matrix::note_lost_pivots(c, d, lu.data(), count, n, failures.found());
+  matrix::note_lost_pivots(c, d, lu.data(), lu.singular(), count, n, failures.found());
   failures.report("is singular (linalg::pinv is defined for all matrices)");
   matrix::identities(c, d, y.data, count, n, n);
   lu.solve(CUBLAS_OP_T, y.data, s, s);
@@ -162,7 +171,7 @@ void determinants_of(const KernelCall& c, void* log) {
   if (count == 0) return;
   const Linalg lib(c);
   const LuFactors lu(lib, a.spec->dtype, a.data, count, n, n);
-  matrix::determinants(c, a.spec->dtype, lu.data(), lu.pivots(), count, n, c.out[0].data, log);
+  matrix::determinants(c, a.spec->dtype, lu.data(), lu.pivots(), lu.singular(), count, n, c.out[0].data, log);
 }
 }  // namespace
 void det(const KernelCall& c) { determinants_of(c, nullptr); }

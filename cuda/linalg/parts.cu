@@ -51,7 +51,8 @@ __global__ void __launch_bounds__(block_size) zero_diagonal_kernel(const S* a, i
 }
 // A warp sums the terms of a pivot.
 template <class S>
-__global__ void __launch_bounds__(block_size) lost_pivots_kernel(const S* lu, i64 count, i64 n, Found* found) {
+__global__ void __launch_bounds__(block_size)
+    lost_pivots_kernel(const S* lu, const int* singular, i64 count, i64 n, Found* found) {
   using R = Modulus<S>;
   constexpr i64 rows = block_size / lanes;
   const i64 lane = threadIdx.x % lanes, mine = threadIdx.x / lanes, step = gridDim.x * rows;
@@ -65,7 +66,8 @@ __global__ void __launch_bounds__(block_size) lost_pivots_kernel(const S* lu, i6
     for (int distance = lanes / 2; distance; distance /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
     if (!is_row || lane != 0) continue;
     const R pivot = magnitude(a[i * n + i]), terms = pivot + sum;
-    if (pivot <= R(64) * std::numeric_limits<R>::epsilon() * terms && is_finite(terms)) note(found, m);
+    if (singular[m] != 0 || (pivot <= R(64) * std::numeric_limits<R>::epsilon() * terms && is_finite(terms)))
+      note(found, m);
   }
 }
 
@@ -74,6 +76,10 @@ __global__ void __launch_bounds__(block_size)
     nonfinite_kernel(const S* a, i64 size, i64 rows, i64 columns, bool lower, int* flags) {
   for (i64 t = first_index(); t < size; t += index_step())
     if ((!lower || t % columns <= t / columns % rows) && !is_finite(a[t])) flags[t / (rows * columns)] = 1;
+}
+__global__ void __launch_bounds__(block_size) clear_flagged_kernel(int* info, i64 count, const int* flags) {
+  for (i64 m = first_index(); m < count; m += index_step())
+    if (flags[m]) info[m] = 0;
 }
 template <class S>
 __global__ void __launch_bounds__(block_size) reset_kernel(S* a, i64 size, i64 rows, i64 columns, const int* flags) {
@@ -129,10 +135,10 @@ void note_zero_diagonal(const KernelCall& c, DType d, const void* a, i64 count, 
     launch(c, &zero_diagonal_kernel<S>, blocks_for(count * n), static_cast<const S*>(a), count, n, of(found));
   });
 }
-void note_lost_pivots(const KernelCall& c, DType d, const void* lu, i64 count, i64 n, u64* found) {
+void note_lost_pivots(const KernelCall& c, DType d, const void* lu, const int* singular, i64 count, i64 n, u64* found) {
   with_matrix(c, d, [&]<class S>() {
-    launch(c, &lost_pivots_kernel<S>, blocks_for(count * n, block_size / lanes), static_cast<const S*>(lu), count, n,
-           of(found));
+    launch(c, &lost_pivots_kernel<S>, blocks_for(count * n, block_size / lanes), static_cast<const S*>(lu), singular,
+           count, n, of(found));
   });
 }
 
@@ -142,6 +148,9 @@ void find_nonfinite(const KernelCall& c, DType d, const void* a, i64 count, i64 
   with_matrix(c, d, [&]<class S>() {
     launch(c, &nonfinite_kernel<S>, blocks_for(size), static_cast<const S*>(a), size, rows, columns, lower, flags);
   });
+}
+void clear_flagged(const KernelCall& c, int* info, i64 count, const int* flags) {
+  launch(c, &clear_flagged_kernel, blocks_for(count), info, count, flags);
 }
 void reset_flagged(const KernelCall& c, DType d, void* a, i64 count, i64 rows, i64 columns, const int* flags) {
   const i64 size = count * rows * columns;

@@ -37,8 +37,9 @@ void note_no_factor(const KernelCall& c, DType d, const void* l, const void* a, 
                     double tolerance, u64* found);
 /// Notes the matrices with a 0 on the diagonal.
 void note_zero_diagonal(const KernelCall& c, DType d, const void* a, i64 count, i64 n, u64* found);
-/// Notes LU factors with a pivot that rounding errors may have made: linalg::solve says which that is.
-void note_lost_pivots(const KernelCall& c, DType d, const void* lu, i64 count, i64 n, u64* found);
+/// Notes LU factors of which `singular` is not 0, or with a pivot that rounding errors may have made: linalg::solve
+/// says which that is.
+void note_lost_pivots(const KernelCall& c, DType d, const void* lu, const int* singular, i64 count, i64 n, u64* found);
 
 /// Zeros above the diagonal of row-major matrices.
 void clear_above(const KernelCall& c, DType d, void* a, i64 count, i64 n);
@@ -51,8 +52,12 @@ void upper_triangle(const KernelCall& c, DType d, const void* factors, i64 ld, v
 /// q, [m, k], follows. Nothing happens to real matrices.
 void make_diagonal_real(const KernelCall& c, DType d, void* q, void* r, i64 count, i64 m, i64 k, i64 n);
 
-/// The determinants from LU factors; null instead of `log`: themselves, else their signs and logarithms.
-void determinants(const KernelCall& c, DType d, const void* lu, Pivots p, i64 count, i64 n, void* sign, void* log);
+/// The determinants from LU factors, 0 where `singular` is not; null instead of `log`: themselves, else their signs and
+/// logarithms.
+void determinants(const KernelCall& c, DType d, const void* lu, Pivots p, const int* singular, i64 count, i64 n,
+                  void* sign, void* log);
+/// Makes what is no row from the diagonal on, as pivots of NaN may be, the row of the diagonal.
+void clamp_pivots(const KernelCall& c, void* pivots, bool wide, i64 count, i64 rows, i64 size);
 /// Which row of each matrix became row i; `size` is the smaller one of the matrices' sizes, `to` int32 or int64.
 void permutations(const KernelCall& c, Pivots p, i64 count, i64 rows, i64 size, void* to, DType index);
 
@@ -60,6 +65,8 @@ void permutations(const KernelCall& c, Pivots p, i64 count, i64 rows, i64 size, 
 /// triangle.
 void find_nonfinite(const KernelCall& c, DType d, const void* a, i64 count, i64 rows, i64 columns, bool lower,
                     int* flags);
+/// Zeros the info of flagged matrices.
+void clear_flagged(const KernelCall& c, int* info, i64 count, const int* flags);
 /// Makes each flagged matrix one with ones on the diagonal, of which all decompositions are defined.
 void reset_flagged(const KernelCall& c, DType d, void* a, i64 count, i64 rows, i64 columns, const int* flags);
 /// NaN in the `each` numbers of each flagged matrix.

@@ -221,7 +221,7 @@ void cofactor(const KernelCall& c) {
     const Linalg lib(c);
     for (const auto& [from, to] : {std::pair(p.u, det_u.as<void>()), std::pair(p.v, det_v.as<void>())}) {
       const LuFactors lu(lib, p.dtype, from, p.count, n, n);
-      matrix::determinants(c, p.dtype, lu.data(), lu.pivots(), p.count, n, to, nullptr);
+      matrix::determinants(c, p.dtype, lu.data(), lu.pivots(), lu.singular(), p.count, n, to, nullptr);
     }
   }
   matrix::times_others(c, p.dtype, p.u, p.s, det_u.as<void>(), det_v.as<void>(), p.count, n);
