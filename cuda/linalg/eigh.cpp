@@ -24,6 +24,7 @@ void decompose(const Linalg& lib, bool vectors, S* a, void* values, int* info, i
                                     type, &bytes, &host_bytes, size),
                 "syevBatched");
       const Scratch room(c, bytes);
+      fill_zero(c, room.as<void>(), bytes);  // it may be read first
       lib.check(f.syev_batched(handle, lib.params(), mode, upper, n, type, a + at * n * n, n, real, w + at * n, type,
                                room.as<void>(), bytes, lib.host_room(host_bytes), host_bytes, info + at, size),
                 "syevBatched");

@@ -56,7 +56,7 @@ cublasHandle_t Linalg::blas_handle() const { return handles_.blas; }
 cusolverDnHandle_t Linalg::solver_handle() const { return handles_.solver; }
 cusolverDnParams_t Linalg::params() const { return handles_.params; }
 gesvdjInfo_t Linalg::jacobi(double epsilon) const {
-  constexpr int sweeps = 40;  // it needs about ten
+  constexpr int sweeps = 100;  // it needs about ten
   if (!handles_.jacobi) check(solver().create_gesvdj(&handles_.jacobi), "parameters");
   check(solver().set_tolerance(handles_.jacobi, epsilon), "parameters");
   check(solver().set_sweeps(handles_.jacobi, sweeps), "parameters");

@@ -1,5 +1,6 @@
 // The CUDA kernels of svd, svdvals, pinv and cofactor, by Jacobi's method. The view of a wide matrix (library.hpp) is
 // tall: A^T = conj(V) S conj(U)^H. A tall one is copied by columns, so the library sees tall matrices alone.
+#include <cmath>
 #include <limits>
 
 #include "cuda/gemm/gemm.hpp"
@@ -45,20 +46,25 @@ class Decomposition {
         mode_(p.vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR),
         batch_(p.count > 1 && rows_ <= most_in_batch),
         left_(batch_ || p.full ? rows_ : columns_),
-        jacobi_(lib.jacobi(static_cast<double>(std::numeric_limits<R>::epsilon()))) {}
+        jacobi_(lib.jacobi(tolerance())) {
+    for (const i64 columns : {columns_, left_}) (void)lib.narrow(rows_, columns);
+  }
   bool in_batch() const { return batch_; }
   i64 left() const { return left_; }
 
-  void run(void* a, void* s, void* u, void* v) const {
+  /// Writes 0 to info[m] if the sweeps were enough for matrix m.
+  void run(void* a, void* s, void* u, void* v, int* info) const {
     N *const na = static_cast<N*>(a), *const nu = static_cast<N*>(u), *const nv = static_cast<N*>(v);
-    // What info says at the end, that the last sweep has left more than epsilon, rounding errors do, too.
-    const Scratch info(lib_.call(), static_cast<std::size_t>(count_) * sizeof(int));
-    if (batch_) return run_batch(na, static_cast<R*>(s), nu, nv, info.as<int>());
-    run_each(na, static_cast<R*>(s), nu, nv, info.as<int>());
+    if (batch_) return run_batch(na, static_cast<R*>(s), nu, nv, info);
+    run_each(na, static_cast<R*>(s), nu, nv, info);
   }
 
  private:
   const auto& of() const { return lib_.solver().of<N>(); }
+  // Sums over the rows have rounding errors, too: with epsilon alone some matrices would not converge.
+  double tolerance() const {
+    return (4 + std::sqrt(static_cast<double>(rows_))) * static_cast<double>(std::numeric_limits<R>::epsilon());
+  }
   void run_batch(N* a, R* s, N* u, N* v, int* info) const {
     const int m = lib_.narrow(rows_), n = lib_.narrow(columns_);
     in_parts(count_, rows_ * rows_, [&](i64 at, i64 size) {
@@ -114,8 +120,10 @@ void decompose(const Linalg& lib, const Problem& p) {
   const KernelCall& c = lib.call();
   const i64 rows = std::max(p.m, p.n), columns = p.k();
   const std::size_t ints = static_cast<std::size_t>(p.count) * sizeof(int);
-  const Scratch work(c, p.bytes(p.count * rows * columns)), flags(c, ints);
+  const Scratch work(c, p.bytes(p.count * rows * columns)), flags(c, ints), info(c, ints);
+  const matrix::Failures failures(c);
   fill_zero(c, flags.as<void>(), ints);
+  fill_zero(c, info.as<void>(), ints);
   matrix::find_nonfinite(c, p.dtype, p.a, p.count, p.m, p.n, false, flags.as<int>());
   copy_matrices(c, p.dtype, p.count, p.m, p.n, p.tall(), work.as<void>(), p.a);
   matrix::reset_flagged(c, p.dtype, work.as<void>(), p.count, rows, columns, flags.as<int>());
@@ -124,13 +132,15 @@ void decompose(const Linalg& lib, const Problem& p) {
     // Without vectors they are given, too: the libraries may use what they do not define.
     const i64 each = p.vectors || d.in_batch() ? p.count : 1;
     const Scratch left(c, p.bytes(each * rows * d.left())), right(c, p.bytes(each * columns * columns));
-    d.run(work.as<void>(), p.s, left.as<void>(), right.as<void>());
+    d.run(work.as<void>(), p.s, left.as<void>(), right.as<void>(), info.as<int>());
     if (!p.vectors) return;
     const void *const of_u = p.tall() ? left.as<void>() : right.as<void>(), *const of_v = p.tall() ? right.as<void>()
                                                                                                    : left.as<void>();
     store_vectors(c, p, p.m, p.u_columns(), p.tall() ? d.left() : columns, p.u, of_u);
     store_vectors(c, p, p.n, p.v_columns(), p.tall() ? columns : d.left(), p.v, of_v);
   });
+  matrix::note_info(c, info.as<int>(), p.count, failures.found());
+  failures.report("has singular values that the iteration did not find");
   matrix::fill_nan(c, p.modulus(), p.s, p.count, columns, flags.as<int>());
   if (!p.vectors) return;
   const i64 all_u = p.m * p.u_columns(), all_v = p.n * p.v_columns();
