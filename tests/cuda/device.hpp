@@ -17,6 +17,7 @@ namespace emulator {  // where it is linked
 [[gnu::weak]] void fail();                      // a kernel has failed: the next wait finds it
 [[gnu::weak]] void set_managed(const void* p);  // what is managed memory
 [[gnu::weak]] void lose_solvers(bool lost);     // cuSOLVER is not there
+[[gnu::weak]] void stop_iteration(int matrix);  // eigh or svd does not converge for a matrix, counted from now
 [[gnu::weak]] int peer_access_requests();       // how often a device asked for access to another
 [[gnu::weak]] std::size_t taken_bytes();        // memory of the device that is in use
 

@@ -2,6 +2,7 @@
 // phases are free, are compared by products.
 #include "tandem/autodiff/tape.hpp"
 #include "tests/cuda/linalg_matrices.hpp"
+#include "tests/support/errors.hpp"
 
 using namespace tandem;
 using namespace gpu_test;
@@ -154,6 +155,29 @@ TEST_CASE("CUDA linalg: a matrix with NaN or infinity gives NaN, the others of i
           check_close(s.cpu()[i], linalg::svd(a, {.compute_uv = false}).s, 4 * n);
         }
       }
+}
+
+TEST_CASE("CUDA linalg: what does not converge raises at the next wait") {
+  if (!emulator::barrier) TANDEM_SKIP("needs the emulated device");
+  const auto check_stop = [](const auto& f, int matrix, const std::string& text) {
+    emulator::stop_iteration(matrix);
+    const std::string found = testing::error_of<errors::InvalidArgumentError>([&] {
+      (void)f();
+      cuda::synchronize();
+    });
+    CHECK_THAT(found, ContainsSubstring(text));
+    CHECK_NOTHROW(f());
+    cuda::synchronize();
+  };
+  for (const i64 n : {3, 40}) {  // in a batch, and of svd one after the other
+    const Tensor a = self_adjoint({3, n, n}, float32).gpu();
+    check_stop([&] { return linalg::eigh(a); }, 1, "eigh: matrix 1 has eigenvalues that the iteration did not find");
+    check_stop([&] { return linalg::svd(a); }, 2, "svd: matrix 2 has singular values that the iteration did not find");
+    check_stop([&] { return linalg::pinv(a); }, 0, "pinv: matrix 0 has singular values that");
+  }
+  const Tensor a = self_adjoint({4, 4}, float64).gpu();
+  check_stop([&] { return linalg::eigvalsh(a); }, 0, "eigvalsh: matrix 0 has eigenvalues that");
+  check_stop([&] { return linalg::svd(a, {.compute_uv = false}); }, 0, "matrix 0 has singular values that");
 }
 
 TEST_CASE("CUDA linalg: gradients of decompositions, of functions without signs") {

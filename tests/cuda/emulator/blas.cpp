@@ -4,6 +4,8 @@
 #include "cuda/driver/driver.hpp"
 
 #if __has_include(<eigen3/Eigen/Dense>)
+#include <algorithm>
+
 #include "tests/cuda/emulator/dense.hpp"
 
 namespace {
@@ -32,7 +34,8 @@ template <class N>
 cublasStatus_t trsm_batched(cublasHandle_t h, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,
                             cublasDiagType_t diag, i64 m, i64 n, const N* alpha, const N* const* a, i64 lda,
                             N* const* b, i64 ldb, i64 count) {
-  if (!fits_trsm(side, m, n, lda, ldb) || !on_device(a, b)) return CUBLAS_STATUS_INVALID_VALUE;
+  if (!fits_trsm(side, m, n, lda, ldb) || !on_device(a, b) || !is_batch(count, n * std::max(m, n)))
+    return CUBLAS_STATUS_INVALID_VALUE;
   const Z factor = wide(*alpha);
   later(stream_of(h), [=] {
     for (i64 i = 0; i < count; ++i) trsm_one(fill, op, diag, m, n, factor, a[i], lda, b[i], ldb);
@@ -41,7 +44,9 @@ cublasStatus_t trsm_batched(cublasHandle_t h, cublasSideMode_t side, cublasFillM
 }
 template <class N>
 cublasStatus_t getrf_batched(cublasHandle_t h, int n, N* const* a, int lda, int* pivots, int* info, int count) {
-  if (n <= 0 || lda < n || !on_device(a, pivots, info)) return CUBLAS_STATUS_INVALID_VALUE;
+  if (emulator::has_crashed()) return CUBLAS_STATUS_EXECUTION_FAILED;
+  if (n <= 0 || lda < n || !on_device(a, pivots, info) || !is_batch(count, i64(n) * n))
+    return CUBLAS_STATUS_INVALID_VALUE;
   later(stream_of(h), [=] {
     for (int i = 0; i < count; ++i) {
       M m = load(a[i], n, n, lda);
@@ -54,7 +59,8 @@ cublasStatus_t getrf_batched(cublasHandle_t h, int n, N* const* a, int lda, int*
 template <class N>
 cublasStatus_t getrs_batched(cublasHandle_t h, cublasOperation_t op, int n, int k, const N* const* a, int lda,
                              const int* pivots, N* const* b, int ldb, int* info, int count) {
-  if (n <= 0 || k <= 0 || lda < n || ldb < n || !on_device(a, pivots, b) || emulator::is_device(info))
+  if (n <= 0 || k <= 0 || lda < n || ldb < n || !on_device(a, pivots, b) || emulator::is_device(info) ||
+      !is_batch(count, i64(n) * std::max(n, k)))
     return CUBLAS_STATUS_INVALID_VALUE;
   *info = 0;
   later(stream_of(h), [=] {

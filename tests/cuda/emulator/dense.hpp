@@ -3,6 +3,7 @@
 #include <eigen3/Eigen/Dense>
 
 #include <complex>
+#include <cstring>
 
 #include "cuda/driver/driver.hpp"
 #include "tests/cuda/emulator/memory.hpp"
@@ -14,8 +15,12 @@ using Z = std::complex<double>;
 using M = Eigen::Matrix<Z, Eigen::Dynamic, Eigen::Dynamic>;
 using i64 = std::int64_t;
 inline constexpr double unused = -777;  // in what a function may overwrite
-inline constexpr std::size_t room_bytes = 512, host_bytes = 96;
-inline constexpr int room_numbers = 40;
+// The limits that the libraries' functions for batches have, or may have.
+inline constexpr i64 most_matrices = i64(1) << 14, most_elements = i64(1) << 26;
+
+// Workspaces: so many numbers, which each call overwrites.
+inline int room_numbers(i64 count = 1) { return static_cast<int>(5000 + 3 * count); }
+inline void spoil(void* room, std::size_t bytes) { std::memset(room, 0xff, bytes); }  // NaN of each type
 
 struct Handle {
   cudaStream_t stream = nullptr;
@@ -23,6 +28,9 @@ struct Handle {
 template <class H>
 cudaStream_t stream_of(H h) {
   return reinterpret_cast<Handle*>(h)->stream;
+}
+inline bool is_batch(i64 count, i64 elements) {
+  return count > 0 && count <= most_matrices && (count == 1 || count * elements <= most_elements);
 }
 template <class... P>
 bool on_device(const P*... p) {
@@ -96,6 +104,7 @@ inline int cholesky(M& a) {
   }
   return 0;
 }
+// A zero pivot, too, is a divisor, so there are NaN behind it. Where there are, no pivot is defined.
 template <class P>
 inline int lu(M& a, P* pivots) {
   const auto size = [](Z x) { return std::abs(x.real()) + std::abs(x.imag()); };
@@ -104,12 +113,10 @@ inline int lu(M& a, P* pivots) {
     i64 p = j;
     for (i64 i = j + 1; i < a.rows(); ++i)
       if (size(a(i, j)) > size(a(p, j))) p = i;
-    pivots[j] = static_cast<P>(p + 1);
+    const bool is_number = size(a(p, j)) == size(a(p, j));
+    pivots[j] = static_cast<P>(is_number ? p + 1 : -1);
     a.row(j).swap(a.row(p));
-    if (a(j, j) == Z(0)) {
-      if (!info) info = static_cast<int>(j + 1);
-      continue;
-    }
+    if (a(j, j) == Z(0) && !info) info = static_cast<int>(j + 1);
     for (i64 i = j + 1; i < a.rows(); ++i) {
       const Z factor = a(i, j) /= a(j, j);
       for (i64 k = j + 1; k < a.cols(); ++k) a(i, k) -= factor * a(j, k);

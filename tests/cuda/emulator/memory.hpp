@@ -16,5 +16,6 @@ class Unlocked {
 void* take(std::size_t bytes);  // null when the region is full
 void give_back(void* p);
 bool is_device(const void* p);  // whether it is an address in the region
+bool has_crashed();             // whether a kernel has failed, which cudaGetLastError() says next, and no wait
 
 }  // namespace emulator

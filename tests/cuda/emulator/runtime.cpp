@@ -19,6 +19,7 @@ constexpr std::size_t region_bytes = std::size_t(1) << 30;
 constexpr int device_number = 3;  // one region serves all; the kernels were not built for the last one
 int current_device = 0;
 cudaError_t failure = cudaSuccess;  // of a kernel that ran: what the next wait or request for memory finds
+cudaError_t last_error = cudaSuccess;
 const void* managed = nullptr;
 int peer_accesses = 0;
 constexpr unsigned char poison = 0xa5;  // fresh memory: a kernel that relies on zeros is found out
@@ -71,6 +72,11 @@ bool is_device(const void* p) {
 
 bool supports_device() { return current_device < device_number - 1; }
 void fail() { failure = cudaErrorIllegalAddress; }
+bool has_crashed() {
+  if (failure == cudaSuccess) return false;
+  last_error = std::exchange(failure, cudaSuccess);
+  return true;
+}
 void set_managed(const void* p) { managed = p; }
 int peer_access_requests() { return peer_accesses; }
 std::size_t taken_bytes() {
@@ -99,7 +105,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
 const char* cudaGetErrorString(cudaError_t e) {
   return e == cudaErrorMemoryAllocation ? "out of memory" : "an emulated error";
 }
-cudaError_t cudaGetLastError() { return cudaSuccess; }
+cudaError_t cudaGetLastError() { return std::exchange(emulator::last_error, cudaSuccess); }
 cudaError_t cudaMalloc(void** p, std::size_t bytes) {
   if (emulator::failure != cudaSuccess) return std::exchange(emulator::failure, cudaSuccess);
   *p = emulator::take(bytes);
