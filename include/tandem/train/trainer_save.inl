@@ -44,7 +44,7 @@ inline void check_kept(const SavedState& state, bool by_first_alone) {
 }  // namespace impl
 
 // Opens the folder of the run, if there is one, for the first replica, which alone uses it.
-TANDEM_INLINE void TrainerState::open_folder(Fit& fit) {
+TANDEM_INLINE void TrainerState::open_folder(Fit& fit) const {
   if (fit.options.directory.empty()) return;
   if (fit.replicas.are_several()) {
     impl::check_aggregated(steps->items());

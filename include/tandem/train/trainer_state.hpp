@@ -33,7 +33,7 @@ struct TrainerState {
 
  private:
   struct Fit;  // what a call of fit() uses
-  static void open_folder(Fit& fit);
+  void open_folder(Fit& fit) const;
   void begin(Fit& fit);
   void end(Fit& fit);
   bool restore(Fit& fit, detail::RunPlace& place);
