@@ -1,4 +1,6 @@
-// Blocks of fibers: see emulator.hpp.
+// Blocks of fibers: see emulator.hpp. A fiber's stack is made once; from then on fibers change by jumps, which, unlike
+// swapcontext, do not call the kernel of the operating system.
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cstdlib>
@@ -17,14 +19,14 @@ namespace {
 constexpr std::size_t stack_bytes = 64 * 1024;
 
 struct Fiber {
-  ucontext_t context;
-  std::unique_ptr<char[]> stack{new char[stack_bytes]};
+  jmp_buf at;
+  std::unique_ptr<char[]> stack;
   bool done = true;
 };
 
 struct Scheduler {
   std::vector<Fiber> fibers;
-  ucontext_t home;
+  jmp_buf home;
   Fiber* current = nullptr;
   Kernel kernel{};
 
@@ -32,33 +34,41 @@ struct Scheduler {
     static Scheduler s;
     return s;
   }
+  // What a fiber executes: the kernel, again and again.
   static void body() {
     Scheduler& s = get();
-    s.kernel.call(s.kernel.self);
-    s.current->done = true;
-    swapcontext(&s.current->context, &s.home);
-  }
-  void start(unsigned threads) {
-    if (fibers.size() < threads) fibers = std::vector<Fiber>(threads);
-    for (unsigned i = 0; i < threads; ++i) {
-      Fiber& f = fibers[i];
-      getcontext(&f.context);
-      f.context.uc_stack.ss_sp = f.stack.get();
-      f.context.uc_stack.ss_size = stack_bytes;
-      f.context.uc_link = nullptr;
-      makecontext(&f.context, &Scheduler::body, 0);
-      f.done = false;
+    for (;;) {
+      s.kernel.call(s.kernel.self);
+      s.current->done = true;
+      s.leave();
     }
+  }
+  void leave() {
+    if (!_setjmp(current->at)) _longjmp(home, 1);
+  }
+  // Runs the current fiber until it leaves.
+  void enter() {
+    if (_setjmp(home)) return;
+    if (current->stack) _longjmp(current->at, 1);
+    current->stack.reset(new char[stack_bytes]);
+    ucontext_t first;
+    getcontext(&first);
+    first.uc_stack.ss_sp = current->stack.get();
+    first.uc_stack.ss_size = stack_bytes;
+    first.uc_link = nullptr;
+    makecontext(&first, &Scheduler::body, 0);
+    setcontext(&first);
   }
   // From barrier to barrier. A thread that has ended while others wait would hang a GPU: it ends the test here.
   void run_block(unsigned threads) {
-    start(threads);
+    if (fibers.size() < threads) fibers.resize(threads);
+    for (unsigned i = 0; i < threads; ++i) fibers[i].done = false;
     for (bool more = true; more;) {
       unsigned ended = 0;
       for (unsigned i = 0; i < threads; ++i) {
         threadIdx = {i, 0, 0};
         current = &fibers[i];
-        if (!current->done) swapcontext(&home, &current->context);
+        if (!current->done) enter();
         ended += current->done;
       }
       if (ended && ended != threads) std::abort();
@@ -69,10 +79,7 @@ struct Scheduler {
 
 }  // namespace
 
-void barrier() {
-  Scheduler& s = Scheduler::get();
-  swapcontext(&s.current->context, &s.home);
-}
+void barrier() { Scheduler::get().leave(); }
 void run_kernel(unsigned blocks, unsigned threads, Kernel kernel) {
   const Unlocked unlocked;
   Scheduler& s = Scheduler::get();

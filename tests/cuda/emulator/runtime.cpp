@@ -31,7 +31,9 @@ struct Region {
 
   Region()
       : begin(static_cast<char*>(
-            mmap(nullptr, region_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {}
+            mmap(nullptr, region_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
+    (void)madvise(begin, region_bytes, MADV_HUGEPAGE);  // what protect() takes depends on the number of pages in use
+  }
   void protect(int how) {
     if (mprotect(begin, region_bytes, how)) std::abort();
   }
@@ -63,7 +65,16 @@ void* take(std::size_t bytes) {
   std::memset(r.begin + at, poison, room);
   return r.begin + at;
 }
-void give_back(void* p) { region().taken.erase(static_cast<std::size_t>(static_cast<char*>(p) - region().begin)); }
+void give_back(void* p) {
+  if (!p) return;
+  constexpr std::size_t page = 4096, large = std::size_t(1) << 20;
+  Region& r = region();
+  const auto block = r.taken.find(static_cast<std::size_t>(static_cast<char*>(p) - r.begin));
+  if (block == r.taken.end()) std::abort();
+  const std::size_t begin = (block->first + page - 1) / page * page, end = (block->first + block->second) / page * page;
+  if (block->second >= large) (void)madvise(r.begin + begin, end - begin, MADV_DONTNEED);
+  r.taken.erase(block);
+}
 
 bool is_device(const void* p) {
   const char* const at = static_cast<const char*>(p);
