@@ -133,8 +133,7 @@ TANDEM_INLINE void add_latest(const RunEvents& run, const std::string& tag, cons
     }
     const plot::HistogramOptions named{.title = tag};
     if (!counts.empty())
-      add_or_explain(caption, report,
-                     [&] { report.figure(plot::histogram_of_counts(edges, counts, named), caption); });
+      add_or_explain(caption, report, [&] { report.figure(plot::histogram_of_counts(edges, counts, named), caption); });
   } else if (const Images* const images = std::get_if<Images>(&value.content)) {
     for (std::size_t i = 0; i < images->encoded.size(); ++i)
       add_or_explain(caption, report,
