@@ -94,6 +94,28 @@ struct AxisList {
   }
 };
 
+/// The axes of `shape`, and how far a step on each goes in operands that broadcast to it; null: one that stays.
+template <int K>
+AxisList<K, max_rank> broadcast_axes(const Shape& shape, const Shape* const (&operands)[K]) {
+  i64 step[K][max_rank] = {};
+  for (int k = 0; k < K; ++k) {
+    if (!operands[k]) continue;
+    const Shape& x = *operands[k];
+    i64 stride = 1;
+    for (int d = shape.rank() - 1, own = x.rank() - 1; own >= 0; --d, --own) {
+      step[k][d] = x[own] == 1 && shape[d] != 1 ? 0 : stride;
+      stride *= x[own];
+    }
+  }
+  AxisList<K, max_rank> list;
+  for (int d = 0; d < shape.rank(); ++d) {
+    i64 strides[K];
+    for (int k = 0; k < K; ++k) strides[k] = step[k][d];
+    list.add(shape[d], strides);
+  }
+  return list;
+}
+
 /// Calls run(list, offsets) on parts of at most `limit` elements that together cover all, in their order.
 template <int K, int Axes, class F>
 void in_pieces(AxisList<K, Axes> list, const F& run, const i64 (&at)[K], i64 limit = index_limit) {

@@ -136,6 +136,12 @@ struct Turns : train::Callback {
 struct Seconds {
   double fit, hand;  // of a step
 };
+// A folder that exists as long as the object.
+struct Folder {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("bench_fit" + std::to_string(::getpid()))).string();
+  ~Folder() { std::filesystem::remove_all(path); }
+};
 // With networks of its own: where these lie in memory makes a difference, too.
 Seconds round(const Problem& p, bool watched, bool hand_first) {
   random::set_seed(2);
@@ -144,18 +150,16 @@ Seconds round(const Problem& p, bool watched, bool hand_first) {
   if (hand_first) by_hand.emplace(p, batches);
   train::Trainer trainer(built(p, batches), train::TrainerOptions{.loss = p.loss, .optimizer = optimizer()});
   if (!hand_first) by_hand.emplace(p, batches);
-  const std::string folder =
-      (std::filesystem::temp_directory_path() / ("bench_fit" + std::to_string(::getpid()))).string();
+  const Folder folder;
   std::ofstream progress("/dev/null");
   const auto turns = std::make_shared<Turns>(*by_hand, p.turn);
   train::FitOptions o{.steps = (p.turns + Turns::unmeasured) * p.turn, .progress = {.mode = train::ProgressMode::none}};
   if (watched) {
-    o.callbacks = {summary::TensorBoard(folder, {.update_freq = std::min<i64>(100, p.turns * p.turn)})};
+    o.callbacks = {summary::TensorBoard(folder.path, {.update_freq = std::min<i64>(100, p.turns * p.turn)})};
     o.progress = {.mode = train::ProgressMode::terminal, .output = &progress, .columns = 100};
   }
   o.callbacks.push_back(turns);
   const train::History history = trainer.fit(batches, o);
-  std::filesystem::remove_all(folder);
   const double loss = history["loss"].front();
   if (!(std::fabs(loss - by_hand->first_loss()) <= 1e-4 * std::fabs(loss)))
     throw std::runtime_error(fmt::format("{}: losses differ: {} and {}", p.name, loss, by_hand->first_loss()));

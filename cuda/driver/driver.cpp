@@ -93,6 +93,13 @@ void find_all(Opener& o, CusolverOf<N, R>& f, char letter) {
   o.find(f.gesvdj_batched_room, (name + "gesvdjBatched_bufferSize").c_str());
   o.find(f.gesvdj_batched, (name + "gesvdjBatched").c_str());
 }
+template <class S, class D, class C, class Z>
+void find_all(Opener& o, ByNumber<S, D, C, Z>& f) {
+  find_all(o, f.s, 'S');
+  find_all(o, f.d, 'D');
+  find_all(o, f.c, 'C');
+  find_all(o, f.z, 'Z');
+}
 
 Library<Cublas> open_cublas() {
   Library<Cublas> r;
@@ -101,10 +108,7 @@ Library<Cublas> open_cublas() {
   o.find(f.create, "cublasCreate_v2");
   o.find(f.set_stream, "cublasSetStream_v2");
   o.find(f.status_string, "cublasGetStatusString");
-  find_all(o, f.s, 'S');
-  find_all(o, f.d, 'D');
-  find_all(o, f.c, 'C');
-  find_all(o, f.z, 'Z');
+  find_all(o, f.each);
   r.error = o.error();
   return r;
 }
@@ -130,10 +134,7 @@ Library<Cusolver> open_cusolver() {
   o.find(f.syevd, "cusolverDnXsyevd");
   o.find(f.syev_batched_room, "cusolverDnXsyevBatched_bufferSize");
   o.find(f.syev_batched, "cusolverDnXsyevBatched");
-  find_all(o, f.s, 'S');
-  find_all(o, f.d, 'D');
-  find_all(o, f.c, 'C');
-  find_all(o, f.z, 'Z');
+  find_all(o, f.each);
   r.error = o.error();
   return r;
 }

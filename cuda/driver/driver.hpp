@@ -46,6 +46,23 @@ struct CublasLt {
   decltype(&::cublasLtMatmulPreferenceSetAttribute) preference_set;
 };
 
+/// The functions of a library for each type of numbers, named by its letter.
+template <class S, class D, class C, class Z>
+struct ByNumber {
+  S s;
+  D d;
+  C c;
+  Z z;
+
+  template <class N>
+  const auto& of() const {
+    if constexpr (std::is_same_v<N, float>) return s;
+    else if constexpr (std::is_same_v<N, double>) return d;
+    else if constexpr (std::is_same_v<N, cuComplex>) return c;
+    else return z;
+  }
+};
+
 /// The functions of libcublas for one type of numbers: float, double, cuComplex, cuDoubleComplex.
 template <class N>
 struct CublasOf {
@@ -67,18 +84,7 @@ struct Cublas {
   decltype(&::cublasCreate_v2) create;
   decltype(&::cublasSetStream_v2) set_stream;
   decltype(&::cublasGetStatusString) status_string;
-  CublasOf<float> s;
-  CublasOf<double> d;
-  CublasOf<cuComplex> c;
-  CublasOf<cuDoubleComplex> z;
-
-  template <class N>
-  const CublasOf<N>& of() const {
-    if constexpr (std::is_same_v<N, float>) return s;
-    else if constexpr (std::is_same_v<N, double>) return d;
-    else if constexpr (std::is_same_v<N, cuComplex>) return c;
-    else return z;
-  }
+  ByNumber<CublasOf<float>, CublasOf<double>, CublasOf<cuComplex>, CublasOf<cuDoubleComplex>> each;
 };
 
 /// The functions of libcusolver for one type of numbers N and of their moduli R.
@@ -125,18 +131,9 @@ struct Cusolver {
   decltype(&::cusolverDnXsyevd) syevd;
   decltype(&::cusolverDnXsyevBatched_bufferSize) syev_batched_room;
   decltype(&::cusolverDnXsyevBatched) syev_batched;
-  CusolverOf<float, float> s;
-  CusolverOf<double, double> d;
-  CusolverOf<cuComplex, float> c;
-  CusolverOf<cuDoubleComplex, double> z;
-
-  template <class N>
-  const auto& of() const {
-    if constexpr (std::is_same_v<N, float>) return s;
-    else if constexpr (std::is_same_v<N, double>) return d;
-    else if constexpr (std::is_same_v<N, cuComplex>) return c;
-    else return z;
-  }
+  ByNumber<CusolverOf<float, float>, CusolverOf<double, double>, CusolverOf<cuComplex, float>,
+           CusolverOf<cuDoubleComplex, double>>
+      each;
 };
 
 /// libcufft of the major version that this library was built with.

@@ -2,6 +2,7 @@
 // shared memory, in slots of its own, so that threads need not wait for each other; the result of the last instruction
 // stays in registers. The ops are the rules of their own kernels, so results have the same bits. Inputs are read before
 // the first result is written: a result may have the buffer of an input of its size.
+#include "cuda/chunk.hpp"
 #include "cuda/fused/program.hpp"
 #include "cuda/number.hpp"
 #include "tandem/ops/pointwise/activation.inl"
@@ -21,10 +22,6 @@ struct FusedOperands {
   FusedAccess access[most_fused_inputs];
   bool whole;  // flat inputs and outputs can be read and written in chunks
   std::uint32_t n;
-};
-template <class T, int N>
-struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Chunk {
-  T at[N];
 };
 
 template <class S>
@@ -168,28 +165,6 @@ __global__ void __launch_bounds__(block_size)
 using FusedAxes = AxisList<most_fused_inputs + 1, max_rank>;
 constexpr int of_result = most_fused_inputs;  // operand of FusedAxes
 
-// The axes of the result, and what one step on each moves in the inputs.
-FusedAxes axes_of(const KernelCall& c) {
-  const Shape& y = c.out[0].shape();
-  i64 step[most_fused_inputs + 1][max_rank] = {};
-  for (std::size_t k = 0; k <= c.in.size(); ++k) {
-    const Shape& x = k < c.in.size() ? c.in[k].shape() : y;
-    i64* const to = step[k < c.in.size() ? k : of_result];
-    i64 stride = 1;
-    for (int d = y.rank() - 1; d >= 0; --d) {
-      const int own = d - (y.rank() - x.rank());
-      to[d] = own < 0 || (x[own] == 1 && y[d] != 1) ? 0 : stride;
-      if (own >= 0) stride *= x[own];
-    }
-  }
-  FusedAxes list;
-  for (int d = 0; d < y.rank(); ++d) {
-    i64 strides[most_fused_inputs + 1];
-    for (int k = 0; k <= of_result; ++k) strides[k] = step[k][d];
-    list.add(y[d], strides);
-  }
-  return list;
-}
 std::size_t width_of(FusedType t) { return t == FusedType::number ? 4 : t == FusedType::flag ? 1 : 2; }
 
 template <int N, int Slots>
@@ -230,7 +205,11 @@ void run_part(const KernelCall& c, const FusedMachine& machine, const FusedAxes&
 void fused(const KernelCall& c) {
   if (c.out[0].size() == 0) return;
   const FusedMachine machine(c, *c.attrs.get<FusedAttrs>().program);
-  in_pieces(axes_of(c), [&](const FusedAxes& piece, const i64* at) { run_part(c, machine, piece, at); });
+  const Shape* shapes[most_fused_inputs + 1] = {};
+  for (std::size_t k = 0; k < c.in.size(); ++k) shapes[k] = &c.in[k].shape();
+  shapes[of_result] = &c.out[0].shape();
+  in_pieces(broadcast_axes(c.out[0].shape(), shapes),
+            [&](const FusedAxes& piece, const i64* at) { run_part(c, machine, piece, at); });
 }
 
 }  // namespace TANDEM_NS::cuda

@@ -20,8 +20,8 @@ void factor_in_place(const Linalg& lib, DType d, void* a, i64 count, i64 n, int*
     const Shape s{count, n, n};
     matrix::pointers(c, room.as<void*>(), a, n * n * static_cast<i64>(size_of(d)), s, s);
     return in_parts(count, n * n, [&](i64 at, i64 size) {
-      lib.check(lib.solver().of<N>().potrf_batched(lib.solver_handle(), CUBLAS_FILL_MODE_UPPER, lib.narrow(n),
-                                                   each + at, lib.narrow(n), info + at, lib.narrow(size)),
+      lib.check(lib.solver().each.of<N>().potrf_batched(lib.solver_handle(), CUBLAS_FILL_MODE_UPPER, lib.narrow(n),
+                                                        each + at, lib.narrow(n), info + at, lib.narrow(size)),
                 "potrfBatched");
     });
   }
@@ -52,7 +52,7 @@ void solve_in_place(const Linalg& lib, const Operand& a, const Operand& x, bool 
   N one{};
   if constexpr (std::is_arithmetic_v<N>) one = 1;
   else one.x = 1;
-  const CublasOf<N>& blas = lib.blas().of<N>();
+  const CublasOf<N>& blas = lib.blas().each.of<N>();
   if (are_batch(count, n)) {
     const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(void*);
     const Scratch room_a(c, bytes), room_x(c, bytes);

@@ -4,10 +4,11 @@
 
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
+#include "tandem/attrs/linalg.hpp"
 
 namespace TANDEM_NS::cuda::matrix {
 
-inline constexpr DTypes matrices = dtypes::floating | dtypes::complex | DType::complex128;
+using linalg::impl::matrix_dtypes;
 
 template <class S>
 struct ModulusOf {
@@ -68,11 +69,5 @@ __device__ bool is_finite(Complex<T> x) {
 
 inline __device__ i64 first_index() { return static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; }
 inline __device__ i64 index_step() { return static_cast<i64>(gridDim.x) * blockDim.x; }
-
-/// Calls f.template operator()<S>() with the type of the elements.
-template <class F>
-void with_matrix(const KernelCall& c, DType d, F&& f) {
-  with_dtype<matrices>(c, d, f);
-}
 
 }  // namespace TANDEM_NS::cuda::matrix

@@ -131,18 +131,18 @@ __global__ void __launch_bounds__(block_size)
 }  // namespace
 
 void clear_above(const KernelCall& c, DType d, void* a, i64 count, i64 n) {
-  with_matrix(c, d,
-              [&]<class S>() { launch(c, &clear_kernel<S>, blocks_for(count * n, 1), static_cast<S*>(a), count, n); });
+  with_dtype<matrix_dtypes>(
+      c, d, [&]<class S>() { launch(c, &clear_kernel<S>, blocks_for(count * n, 1), static_cast<S*>(a), count, n); });
 }
 void identities(const KernelCall& c, DType d, void* to, i64 count, i64 rows, i64 columns) {
   const i64 size = count * rows * columns;
   if (size == 0) return;
-  with_matrix(c, d, [&]<class S>() {
+  with_dtype<matrix_dtypes>(c, d, [&]<class S>() {
     launch(c, &identity_kernel<S>, blocks_for(size), static_cast<S*>(to), size, rows, columns);
   });
 }
 void upper_triangle(const KernelCall& c, DType d, const void* factors, i64 ld, void* r, i64 k, i64 n) {
-  with_matrix(c, d, [&]<class S>() {
+  with_dtype<matrix_dtypes>(c, d, [&]<class S>() {
     launch(c, &upper_kernel<S>, blocks_for(k * n), static_cast<const S*>(factors), ld, static_cast<S*>(r), k * n, n);
   });
 }
@@ -162,7 +162,7 @@ void make_diagonal_real(const KernelCall& c, DType d, void* q, void* r, i64 coun
 
 void determinants(const KernelCall& c, DType d, const void* lu, Pivots p, const int* singular, i64 count, i64 n,
                   void* sign, void* log) {
-  with_matrix(c, d, [&]<class S>() {
+  with_dtype<matrix_dtypes>(c, d, [&]<class S>() {
     const auto run = [&](const auto* pivots) {
       launch(c, &determinant_kernel<S, std::remove_cvref_t<decltype(*pivots)>>, blocks_for(count),
              static_cast<const S*>(lu), pivots, singular, count, n, static_cast<S*>(sign),
@@ -192,14 +192,14 @@ void permutations(const KernelCall& c, Pivots p, i64 count, i64 rows, i64 size, 
 
 void divide_columns(const KernelCall& c, DType d, void* v, const void* s, i64 count, i64 n, i64 k, double cut) {
   const i64 size = count * n * k;
-  with_matrix(c, d, [&]<class S>() {
+  with_dtype<matrix_dtypes>(c, d, [&]<class S>() {
     launch(c, &divide_kernel<S>, blocks_for(size), static_cast<S*>(v), static_cast<const Modulus<S>*>(s), size, n, k,
            static_cast<Modulus<S>>(cut));
   });
 }
 void times_others(const KernelCall& c, DType d, void* u, const void* s, const void* det_u, const void* det_v, i64 count,
                   i64 n) {
-  with_matrix(c, d, [&]<class S>() {
+  with_dtype<matrix_dtypes>(c, d, [&]<class S>() {
     const Scratch room(c, static_cast<std::size_t>(count * n) * sizeof(Modulus<S>));
     Modulus<S>* const others = room.as<Modulus<S>>();
     launch(c, &others_kernel<S>, blocks_for(count * n), static_cast<const Modulus<S>*>(s), others, count * n, n);

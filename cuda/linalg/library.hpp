@@ -13,8 +13,11 @@
 #include "cuda/layout/copy.hpp"
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
+#include "tandem/attrs/linalg.hpp"
 
 namespace TANDEM_NS::cuda {
+
+using linalg::impl::matrices_of, linalg::impl::matrix_at, linalg::impl::matrix_dtypes;
 
 /// The libraries' names of a type of elements.
 template <class S>
@@ -43,7 +46,6 @@ struct Numbers<Complex<double>> {
   using modulus = double;
   static constexpr cudaDataType_t data = CUDA_C_64F, modulus_data = CUDA_R_64F;
 };
-inline constexpr DTypes matrix_dtypes = dtypes::floating | dtypes::complex | DType::complex128;
 
 /// The two of cuBLAS's transpositions that are the adjoint, by the type of numbers.
 inline cublasOperation_t adjoint_of(DType d) { return is_complex(d) ? CUBLAS_OP_C : CUBLAS_OP_T; }
@@ -94,21 +96,6 @@ void in_parts(i64 count, i64 elements, const F& f) {
   for (i64 first = 0; first < count; first += most) f(first, std::min(most, count - first));
 }
 
-/// The number of matrices in a shape.
-inline i64 matrices_of(const Shape& s) {
-  i64 n = 1;
-  for (int d = 0; d < s.rank() - 2; ++d) n *= s.dim(d);
-  return n;
-}
-/// Which matrix of an operand broadcasts to matrix i of `out`.
-inline i64 matrix_at(const Shape& operand, const Shape& out, i64 i) {
-  i64 at = 0, step = 1;
-  for (int d = out.rank() - 3, o = operand.rank() - 3; d >= 0; --d, --o) {
-    if (o >= 0 && operand.dim(o) != 1) at += i % out.dim(d) * step, step *= operand.dim(o);
-    i /= out.dim(d);
-  }
-  return at;
-}
 /// Copies the matrices [rows, columns] of `operand`, which broadcast to those of `out`; `transposed`: by columns.
 void copy_matrices(const KernelCall& c, DType d, const Shape& operand, const Shape& out, i64 rows, i64 columns,
                    bool transposed, void* to, const void* from);

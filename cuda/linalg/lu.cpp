@@ -42,9 +42,9 @@ void LuFactors::factor() {
     const Shape s{count_, rows_, rows_};
     matrix::pointers(c, room.as<void*>(), first, rows_ * rows_ * static_cast<i64>(sizeof(N)), s, s);
     return in_parts(count_, rows_ * rows_, [&](i64 at, i64 size) {
-      lib_.check(lib_.blas().of<N>().getrf_batched(lib_.blas_handle(), lib_.narrow(rows_), room.as<N*>() + at,
-                                                   lib_.narrow(rows_), pivots_.as<int>() + at * rows_, info + at,
-                                                   lib_.narrow(size)),
+      lib_.check(lib_.blas().each.of<N>().getrf_batched(lib_.blas_handle(), lib_.narrow(rows_), room.as<N*>() + at,
+                                                        lib_.narrow(rows_), pivots_.as<int>() + at * rows_, info + at,
+                                                        lib_.narrow(size)),
                  "getrfBatched");
     });
   }
@@ -105,9 +105,9 @@ void LuFactors::solve_batch(cublasOperation_t op, void* x, const Shape& a, const
   matrix::pointers(c, sides.as<void*>(), x, n * k * width, out, out);
   in_parts(count, n * std::max(n, k), [&](i64 at, i64 size) {
     int info = 0;  // of the arguments
-    lib_.check(lib_.blas().of<N>().getrs_batched(lib_.blas_handle(), op, lib_.narrow(n), lib_.narrow(k),
-                                                 factors.as<const N*>() + at, lib_.narrow(n), pivots + at * n,
-                                                 sides.as<N*>() + at, lib_.narrow(n), &info, lib_.narrow(size)),
+    lib_.check(lib_.blas().each.of<N>().getrs_batched(lib_.blas_handle(), op, lib_.narrow(n), lib_.narrow(k),
+                                                      factors.as<const N*>() + at, lib_.narrow(n), pivots + at * n,
+                                                      sides.as<N*>() + at, lib_.narrow(n), &info, lib_.narrow(size)),
                "getrsBatched");
   });
 }

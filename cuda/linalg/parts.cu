@@ -125,18 +125,18 @@ void note_info(const KernelCall& c, const int* info, i64 count, u64* found) {
 }
 void note_no_factor(const KernelCall& c, DType d, const void* l, const void* a, const int* info, i64 count, i64 n,
                     double tolerance, u64* found) {
-  with_matrix(c, d, [&]<class S>() {
+  with_dtype<matrix_dtypes>(c, d, [&]<class S>() {
     launch(c, &factor_kernel<S>, blocks_for(count * n), static_cast<const S*>(l), static_cast<const S*>(a), info, count,
            n, tolerance, of(found));
   });
 }
 void note_zero_diagonal(const KernelCall& c, DType d, const void* a, i64 count, i64 n, u64* found) {
-  with_matrix(c, d, [&]<class S>() {
+  with_dtype<matrix_dtypes>(c, d, [&]<class S>() {
     launch(c, &zero_diagonal_kernel<S>, blocks_for(count * n), static_cast<const S*>(a), count, n, of(found));
   });
 }
 void note_lost_pivots(const KernelCall& c, DType d, const void* lu, const int* singular, i64 count, i64 n, u64* found) {
-  with_matrix(c, d, [&]<class S>() {
+  with_dtype<matrix_dtypes>(c, d, [&]<class S>() {
     launch(c, &lost_pivots_kernel<S>, blocks_for(count * n, block_size / lanes), static_cast<const S*>(lu), singular,
            count, n, of(found));
   });
@@ -145,7 +145,7 @@ void note_lost_pivots(const KernelCall& c, DType d, const void* lu, const int* s
 void find_nonfinite(const KernelCall& c, DType d, const void* a, i64 count, i64 rows, i64 columns, bool lower,
                     int* flags) {
   const i64 size = count * rows * columns;
-  with_matrix(c, d, [&]<class S>() {
+  with_dtype<matrix_dtypes>(c, d, [&]<class S>() {
     launch(c, &nonfinite_kernel<S>, blocks_for(size), static_cast<const S*>(a), size, rows, columns, lower, flags);
   });
 }
@@ -154,12 +154,12 @@ void clear_flagged(const KernelCall& c, int* info, i64 count, const int* flags) 
 }
 void reset_flagged(const KernelCall& c, DType d, void* a, i64 count, i64 rows, i64 columns, const int* flags) {
   const i64 size = count * rows * columns;
-  with_matrix(c, d, [&]<class S>() {
+  with_dtype<matrix_dtypes>(c, d, [&]<class S>() {
     launch(c, &reset_kernel<S>, blocks_for(size), static_cast<S*>(a), size, rows, columns, flags);
   });
 }
 void fill_nan(const KernelCall& c, DType d, void* x, i64 count, i64 each, const int* flags) {
-  with_matrix(c, d, [&]<class S>() {
+  with_dtype<matrix_dtypes>(c, d, [&]<class S>() {
     launch(c, &nan_kernel<S>, blocks_for(count * each), static_cast<S*>(x), count * each, each, flags);
   });
 }

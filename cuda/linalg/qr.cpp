@@ -48,7 +48,7 @@ class Factorization {
 
  private:
   static constexpr cudaDataType_t type = Numbers<S>::data;
-  const auto& of() const { return lib_.solver().of<N>(); }
+  const auto& of() const { return lib_.solver().each.of<N>(); }
 
   const Linalg& lib_;
   DType dtype_;

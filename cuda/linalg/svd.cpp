@@ -60,7 +60,7 @@ class Decomposition {
   }
 
  private:
-  const auto& of() const { return lib_.solver().of<N>(); }
+  const auto& of() const { return lib_.solver().each.of<N>(); }
   // Sums over the rows have rounding errors, too: with epsilon alone some matrices would not converge.
   double tolerance() const {
     return (4 + std::sqrt(static_cast<double>(rows_))) * static_cast<double>(std::numeric_limits<R>::epsilon());

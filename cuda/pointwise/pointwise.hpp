@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 
+#include "cuda/chunk.hpp"
 #include "cuda/index_map.hpp"
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
@@ -47,10 +48,6 @@ struct Operands {
   bool vector;
 };
 
-template <class T, int N>
-struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Chunk {
-  T at[N];
-};
 // Elements that a thread processes at once: 16 bytes, but at most four (a rule is unrolled as often).
 template <class S>
 inline constexpr int chunk = sizeof(S) >= 16  ? 1
@@ -192,23 +189,10 @@ bool can_take_chunks(const Operands<R::info.arity>& o) {
 template <class R, class S>
 void run_broadcast(const KernelCall& c, const Operands<R::info.arity>& whole, const rules::ParamsOf<R>& p) {
   constexpr int arity = R::info.arity;
-  const Shape& y = c.out[0].shape();
-  AxisList<arity + 1, max_rank> list;  // includes the output: parts of a large call begin inside it
-  i64 step[arity + 1][max_rank];
-  for (int k = 0; k <= arity; ++k) {
-    const Shape& x = k < arity ? c.in[static_cast<std::size_t>(k)].shape() : y;
-    i64 stride = 1;
-    for (int d = y.rank() - 1; d >= 0; --d) {
-      const int own = d - (y.rank() - x.rank());
-      step[k][d] = own < 0 || (x[own] == 1 && y[d] != 1) ? 0 : stride;
-      if (own >= 0) stride *= x[own];
-    }
-  }
-  for (int d = 0; d < y.rank(); ++d) {
-    i64 strides[arity + 1];
-    for (int k = 0; k <= arity; ++k) strides[k] = step[k][d];
-    list.add(y[d], strides);
-  }
+  const Shape* shapes[arity + 1];  // with the output's: parts of a large call begin inside it
+  for (std::size_t k = 0; k < arity; ++k) shapes[k] = &c.in[k].shape();
+  shapes[arity] = &c.out[0].shape();
+  const auto list = broadcast_axes(c.out[0].shape(), shapes);
   in_pieces(list, [&](const auto& piece, const i64* at) {
     Operands<arity> o = whole;
     for (int k = 0; k < arity; ++k) {

@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "tandem/attrs/linalg.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/core/kernel.hpp"
 #include "tandem/cpu/parallel.hpp"
@@ -40,21 +41,6 @@ struct RealOf<std::complex<T>> {
   using type = T;
 };
 
-/// The number of matrices of a batch.
-inline i64 matrices_of(const Shape& s, int axes = 2) {
-  i64 n = 1;
-  for (int i = 0; i < s.rank() - axes; ++i) n *= s.dim(i);
-  return n;
-}
-/// Which matrix of an operand belongs to matrix i of the output, whose leading axes the operand's broadcast to.
-inline i64 matrix_at(const Shape& operand, const Shape& out, i64 i) {
-  i64 at = 0, step = 1;
-  for (int d = out.rank() - 3, o = operand.rank() - 3; d >= 0; --d, --o) {
-    if (o >= 0 && operand.dim(o) != 1) at += i % out.dim(d) * step, step *= operand.dim(o);
-    i /= out.dim(d);
-  }
-  return at;
-}
 /// Calls body(first, last) on ranges of matrices, on several threads where their work (in multiplications) pays.
 ///   throws  errors::ResourceExhaustedError in the op's name if the body has no memory for copies
 template <class F>

@@ -1,10 +1,9 @@
 // What the shape and gradient rules of tandem::linalg share.
 #pragma once
+#include "tandem/attrs/linalg.hpp"
 #include "tandem/core/apply.hpp"
 
 namespace TANDEM_NS::linalg::impl {
-
-inline constexpr DTypes matrix_dtypes = dtypes::floating | dtypes::complex | DType::complex128;
 
 /// Raises unless input i is a matrix or a batch of them.
 void check_matrix(const InferCall& c, std::size_t i = 0);

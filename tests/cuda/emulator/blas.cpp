@@ -86,10 +86,7 @@ const Library<Cublas>& cublas() {
        .set_stream = [](cublasHandle_t h,
                         cudaStream_t s) { return reinterpret_cast<Handle*>(h)->stream = s, CUBLAS_STATUS_SUCCESS; },
        .status_string = [](cublasStatus_t) { return "an emulated error"; },
-       .s = blas_of<float>(),
-       .d = blas_of<double>(),
-       .c = blas_of<cuComplex>(),
-       .z = blas_of<cuDoubleComplex>()},
+       .each = {blas_of<float>(), blas_of<double>(), blas_of<cuComplex>(), blas_of<cuDoubleComplex>()}},
       {}};
   return r;
 }

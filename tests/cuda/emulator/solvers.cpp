@@ -317,10 +317,8 @@ const Library<Cusolver>& cusolver() {
        .syevd = &syevd,
        .syev_batched_room = &syev_batched_room,
        .syev_batched = &syev_batched,
-       .s = solver_of<float, float>(),
-       .d = solver_of<double, double>(),
-       .c = solver_of<cuComplex, float>(),
-       .z = solver_of<cuDoubleComplex, double>()},
+       .each = {solver_of<float, float>(), solver_of<double, double>(), solver_of<cuComplex, float>(),
+                solver_of<cuDoubleComplex, double>()}},
       {}};
   return is_lost ? none : r;
 }
