@@ -83,8 +83,9 @@ Picture read_picture(const std::string& path, i64 label, std::array<int, 2> size
 Task pictures_of(const std::string& folder, const Options& o) {
   const io::ClassFolder found = io::list_class_folder(folder);
   if (found.files.size() < 5) throw std::runtime_error(folder + ": fewer than five pictures");
-  std::uint64_t hash = stable_hash("");
-  for (const auto& [path, label] : found.files) hash = stable_hash(io::read_file(path), stable_hash(path, hash));
+  std::uint64_t hash = data::fingerprint("");
+  for (const auto& [path, label] : found.files)
+    hash = data::fingerprint(io::read_file(path), data::fingerprint(path, hash));
   const auto read = [size = o.size](const std::string& path, i64 label) { return read_picture(path, label, size); };
   const auto parts = data::split(data::from_items(found.files), {0.8, 0.2}, {.seed = o.seed});
   // Read once, and then kept in memory.

@@ -6,7 +6,6 @@
 #include <tandem/linalg.hpp>
 #include <tandem/tandem.hpp>
 
-#include "examples/support/finite_numbers.hpp"
 #include "examples/support/on_device.hpp"
 
 using namespace tandem;
@@ -45,10 +44,10 @@ Problem loaded(const std::string& path) {
   std::vector<std::string> names = table.columns();
   const std::string target = names.back();
   names.pop_back();
-  const Tensor x = finite_numbers(path, table, names, {.dtype = float64});
+  const Tensor x = table.numbers(names, {.dtype = float64, .finite = true});
   const Tensor scaled = (x - reduce_mean(x, {0})) / (reduce_std(x, {0}) + 1e-12);
   names.insert(names.begin(), "bias");
-  return {with_ones(scaled), finite_numbers(path, table, {target}, {.dtype = float64}), names};
+  return {with_ones(scaled), table.numbers({target}, {.dtype = float64, .finite = true}), names};
 }
 
 Tensor mse(const Tensor& a, const Tensor& y, const Tensor& theta) { return reduce_mean(square(matmul(a, theta) - y)); }

@@ -6,7 +6,6 @@
 #include <tandem/tandem.hpp>
 #include <tandem/train.hpp>
 
-#include "examples/support/finite_numbers.hpp"
 #include "examples/support/on_device.hpp"
 
 using namespace tandem;
@@ -19,13 +18,13 @@ struct Passengers {
 };
 
 // From the columns Survived, Pclass, Sex and Age, as Kaggle's train.csv has them.
-Passengers passengers(const std::string& path, const data::Table& table) {
-  const Tensor classes = one_hot(cast(squeeze(finite_numbers(path, table, {"Pclass"}), {1}), int32) - 1, 3);
+Passengers passengers(const data::Table& table) {
+  const Tensor classes = one_hot(cast(table.numbers("Pclass", {.finite = true}), int32) - 1, 3);
   std::vector<float> female;
   for (const std::string& sex : table.texts("Sex")) female.push_back(sex == "female" ? 1.f : 0.f);
   // Gradient descent wants features of similar size: unscaled ages would need a hundredth of the learning rate.
-  const Tensor age = finite_numbers(path, table, {"Age"}, {.missing = 30}) / 80;
-  return {concat({classes, expand_dims(constant(female), 1), age}, 1), finite_numbers(path, table, {"Survived"})};
+  const Tensor age = table.numbers({"Age"}, {.missing = 30, .finite = true}) / 80;
+  return {concat({classes, expand_dims(constant(female), 1), age}, 1), table.numbers({"Survived"}, {.finite = true})};
 }
 
 train::Trainer trainer_of(const Optimizer& optimizer) {
@@ -42,7 +41,7 @@ int predict(const program::Options& o) {
   random::set_seed(o.seed);
   const auto table = o.data.empty() ? data::parse_csv(data::synthetic_titanic(o.seed)) : data::load_csv(o.data);
   if (table.rows() < 10) throw std::runtime_error(o.data + " needs ten rows at least");
-  const Passengers all = passengers(o.data, table);
+  const Passengers all = passengers(table);
   const auto [train, test] = data::split({all.features, all.survived}, {0.7, 0.3}, {.seed = o.seed});
 
   train::Trainer trainer = trainer_of(optimizers::SGD(0.1));

@@ -6,7 +6,6 @@
 #include <tandem/tandem.hpp>
 #include <tandem/testing.hpp>
 
-#include "examples/support/finite_numbers.hpp"
 #include "examples/support/on_device.hpp"
 
 using namespace tandem;
@@ -43,7 +42,7 @@ int compare(const program::Options& o) {
   if (!o.data.empty()) {
     const data::Table table = data::load_csv(o.data);
     if (table.rows() == 0) throw std::runtime_error(o.data + " has no numbers");
-    start = squeeze(finite_numbers(o.data, table, {table.columns()[0]}, {.dtype = float64}), {1});
+    start = table.numbers(0, {.dtype = float64, .finite = true});
   }
   print("", start);
   fmt::print("  error of the gradient\n");

@@ -7,7 +7,6 @@
 #include <tandem/train.hpp>
 
 #include "examples/support/bag_of_words.hpp"
-#include "examples/support/finite_numbers.hpp"
 #include "examples/support/on_device.hpp"
 
 using namespace tandem;
@@ -54,7 +53,7 @@ Samples load_flowers(const std::string& path) {
     throw std::runtime_error(path + " needs two columns and ten rows at least");
   const data::Categories classes = table.categories(features.back());
   features.pop_back();
-  return {finite_numbers(path, table, features), classes.codes, static_cast<i64>(classes.names.size())};
+  return {table.numbers(features, {.finite = true}), classes.codes, static_cast<i64>(classes.names.size())};
 }
 
 // --- spam

@@ -13,7 +13,6 @@
 #include <tandem/train.hpp>
 
 #include "examples/support/data_name.hpp"
-#include "examples/support/finite_numbers.hpp"
 #include "examples/support/training.hpp"
 
 using namespace tandem;
@@ -46,7 +45,7 @@ Tensor read_series(const Options& o) {
   if (o.data.empty()) return generated_load(o.seed);
   const data::Table table = data::load_csv(o.data);
   if (table.columns().empty()) throw std::runtime_error(o.data + " has no columns");
-  return squeeze(finite_numbers(o.data, table, {o.column.empty() ? table.columns().back() : o.column}), {1});
+  return table.numbers(o.column.empty() ? table.columns().back() : o.column, {.finite = true});
 }
 
 // All stretches of `length` successive numbers: [n, length].

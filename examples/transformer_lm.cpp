@@ -113,7 +113,7 @@ int learn(const Options& o) {
              adam.minimize([&] { return reduce_mean(bits_of(model, windows)); }, model.trainable_variables())}};
   });
   const train::Metadata settings{{"program", "transformer_lm"},
-                                 {"data", data_setting(o.data, stable_hash(all))},
+                                 {"data", data_setting(o.data, data::fingerprint(all))},
                                  {"epochs", std::to_string(o.epochs)},
                                  {"window", std::to_string(o.window)},
                                  {"layers", std::to_string(o.layers)},

@@ -4,7 +4,6 @@
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
 
-#include "examples/support/finite_numbers.hpp"
 #include "examples/support/on_device.hpp"
 
 using namespace tandem;
@@ -35,7 +34,7 @@ TruthTable load(const std::string& path) {
   if (table.rows() == 0 || inputs.size() < 2) throw std::runtime_error(path + " needs two columns and a row at least");
   const std::string output = inputs.back();
   inputs.pop_back();
-  return {finite_numbers(path, table, inputs), finite_numbers(path, table, {output})};
+  return {table.numbers(inputs, {.finite = true}), table.numbers({output}, {.finite = true})};
 }
 
 struct Result {

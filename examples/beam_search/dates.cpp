@@ -4,8 +4,7 @@
 #include <array>
 #include <chrono>
 #include <stdexcept>
-
-#include "examples/support/data_name.hpp"
+#include <tandem/data.hpp>
 
 namespace {
 
@@ -50,7 +49,7 @@ Date random_date(std::mt19937_64& random) {
   }
 }
 
-bool is_held_out(const Date& date) { return (stable_hash(date.text) >> 32) % 10 == 0; }
+bool is_held_out(const Date& date) { return (tandem::data::fingerprint(date.text) >> 32) % 10 == 0; }
 
 std::vector<std::int32_t> dates::encode_input(const std::string& text) {
   if (text.empty() || static_cast<std::int64_t>(text.size()) > input_length)

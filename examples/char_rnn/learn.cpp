@@ -62,7 +62,7 @@ double bits_of(const CharRnn& model, const std::vector<std::int32_t>& text) {
 Text::Text(const std::string& path) : source(path), size(0), vocabulary("") {
   const std::string text = read_corpus(path);
   const std::string_view all = text, kept = all.substr(0, all.size() - all.size() / 20);
-  source = data_setting(path, stable_hash(text)), size = text.size();
+  source = data_setting(path, data::fingerprint(text)), size = text.size();
   vocabulary = Vocabulary::of(kept);
   train = vocabulary.encode(kept), held_out = vocabulary.encode(all.substr(kept.size()));
 }

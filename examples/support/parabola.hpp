@@ -7,8 +7,6 @@
 #include <tandem/data.hpp>
 #include <tandem/tandem.hpp>
 
-#include "examples/support/finite_numbers.hpp"
-
 namespace parabola {
 
 struct Points {
@@ -24,7 +22,7 @@ inline Points draw(std::int64_t n = 100) {
 inline Points load(const std::string& path) {
   const tandem::data::Table table = tandem::data::load_csv(path);
   if (table.rows() == 0) throw std::runtime_error(path + " has no points");
-  return {finite_numbers(path, table, {"x"}), finite_numbers(path, table, {"y"})};
+  return {table.numbers({"x"}, {.finite = true}), table.numbers({"y"}, {.finite = true})};
 }
 
 /// x^2, x and 1, side by side.

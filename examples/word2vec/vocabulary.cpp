@@ -5,9 +5,8 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <tandem/data.hpp>
 #include <tandem/io.hpp>
-
-#include "examples/support/data_name.hpp"
 
 namespace {
 constexpr const char* unknown = "<unk>";
@@ -82,8 +81,8 @@ std::int32_t Vocabulary::find(std::string_view word) const {
 }
 
 std::uint64_t Vocabulary::checksum() const {
-  std::uint64_t hash = stable_hash("");
-  for (const std::string& w : words_) hash = stable_hash(w + "\n", hash);
+  std::uint64_t hash = tandem::data::fingerprint("");
+  for (const std::string& w : words_) hash = tandem::data::fingerprint(w + "\n", hash);
   return hash;
 }
 

@@ -8,7 +8,6 @@
 #include <tandem/data.hpp>
 
 #include "examples/support/corpus.hpp"
-#include "examples/support/data_name.hpp"
 #include "examples/support/utf8.hpp"
 
 namespace {
@@ -57,16 +56,16 @@ Place TextFiles::place_at(std::int64_t bytes) const {
 }
 
 std::uint64_t TextFiles::hash() const {
-  std::uint64_t hash = stable_hash("");
+  std::uint64_t hash = tandem::data::fingerprint("");
   std::string part(piece, '\0');
   for (const File& f : files_) {
     if (f.compressed) {
-      hash = stable_hash(f.content, hash);
+      hash = tandem::data::fingerprint(f.content, hash);
       continue;
     }
     std::ifstream in(f.name, std::ios::binary);
     while (in.read(part.data(), piece) || in.gcount() > 0)
-      hash = stable_hash({part.data(), static_cast<std::size_t>(in.gcount())}, hash);
+      hash = tandem::data::fingerprint({part.data(), static_cast<std::size_t>(in.gcount())}, hash);
     if (in.bad() || !in.eof()) throw std::runtime_error("corpus: cannot read " + f.name);
   }
   return hash;

@@ -1,4 +1,6 @@
 #include "tandem/data/csv.inl"
 #include "tandem/data/file.inl"
+#include "tandem/data/fingerprint.inl"
 #include "tandem/data/idx.inl"
+#include "tandem/data/mnist.inl"
 #include "tandem/data/table.inl"

@@ -131,6 +131,19 @@ TEST_CASE("Table::numbers: missing and wrong fields raise, or missing ones are r
     CHECK_THROWS_AS(data::parse_csv("a\n\"" + std::string(wrong) + "\"\n").numbers("a"), errors::InvalidArgumentError);
 }
 
+TEST_CASE("Table::numbers: finite refuses what is not, in the dtype that is asked for") {
+  const data::Table t = data::parse_csv("a,b,c\n1,2,\nnan,1e40,inf\n", {}, "t.csv");
+  CHECK(t.numbers("b", {.dtype = float64, .finite = true}).to_vector<double>() == std::vector<double>{2, 1e40});
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { t.numbers("b", {.finite = true}); }),
+             ContainsSubstring("t.csv: record 2, column \"b\": \"1e40\" is not a finite number"));
+  CHECK_THAT(error_of([&] { t.numbers("a", {.finite = true}); }), ContainsSubstring("\"nan\" is not a finite number"));
+  CHECK_THAT(error_of([&] {
+               t.numbers("c", {.missing = NAN, .finite = true});  // `missing` is the caller's choice
+             }),
+             ContainsSubstring("record 2, column \"c\": \"inf\" is not a finite number"));
+  CHECK(std::isinf(t.numbers("b").at<float>({1})));
+}
+
 TEST_CASE("Table::categories: codes in the order of first appearance") {
   const data::Table t = data::parse_csv("c\nb\na\nb\nc\na\n");
   const auto [codes, names] = t.categories("c");

@@ -1,8 +1,10 @@
-// load_idx: every dtype, and files whose headers lie.
+// load_idx: every dtype, and files whose headers lie. load_mnist, and fingerprint.
 #include "tandem/data/idx.hpp"
 
 #include <cstring>
 
+#include "tandem/data/fingerprint.hpp"
+#include "tandem/data/mnist.hpp"
 #include "tests/data/files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
@@ -90,6 +92,49 @@ TEST_CASE("load_idx: plain and compressed files") {
   CHECK_THAT(error_of<errors::DataLossError>([&] { data::load_idx(folder.file("longer.gz", longer)); }),
              ContainsSubstring("more bytes follow"));
 #endif
+}
+
+TEST_CASE("load_mnist: four files, compressed or not, and what is wrong with them") {
+  const testing::TemporaryFolder folder;
+  const auto images = [](char n, std::string more = {}) {
+    return std::string("\0\0\x08\x03\0\0\0", 7) + n + std::string("\0\0\0\x1c\0\0\0\x1c", 8) +
+           std::string(static_cast<std::size_t>(n) * 784, '\x02') + more;
+  };
+  const auto labels = [](const std::string& digits) {
+    return std::string("\0\0\x08\x01\0\0\0", 7) + static_cast<char>(digits.size()) + digits;
+  };
+  CHECK_THAT(error_of<errors::NotFoundError>([&] { data::load_mnist(folder.path + "/none"); }),
+             ContainsSubstring("load_mnist: there is no folder"));
+  folder.file("train-images-idx3-ubyte", images(2));
+  CHECK_THAT(error_of<errors::NotFoundError>([&] { data::load_mnist(folder.path); }),
+             ContainsSubstring("/train-labels-idx1-ubyte nor ") && ContainsSubstring("/train-labels-idx1-ubyte.gz"));
+  folder.file("train-labels-idx1-ubyte", labels("\x07\x09"));
+  folder.file("t10k-images-idx3-ubyte", images(1));
+  folder.file("t10k-labels-idx1-ubyte", labels(std::string(1, '\0')));
+  const auto [train, test] = data::load_mnist(folder.path);
+  CHECK(train.images.spec() == Spec{{2, 28, 28}, uint8, {}});
+  CHECK(train.labels.to_vector<std::uint8_t>() == std::vector<std::uint8_t>{7, 9});
+  CHECK(test.labels.to_vector<std::uint8_t>() == std::vector<std::uint8_t>{0});
+
+  const auto error = [&] { return error_of<errors::InvalidArgumentError>([&] { data::load_mnist(folder.path); }); };
+  folder.file("t10k-labels-idx1-ubyte", labels("\x0a"));
+  CHECK_THAT(error(), ContainsSubstring("t10k-labels-idx1-ubyte: the label 10 is not a digit"));
+  folder.file("t10k-labels-idx1-ubyte", labels("\x01\x02"));
+  CHECK_THAT(error(), ContainsSubstring("not a label for each of 1 images but uint8[2]"));
+  folder.file("t10k-images-idx3-ubyte", labels("\x01\x02"));
+  CHECK_THAT(error(), ContainsSubstring("t10k-images-idx3-ubyte: not images of 28x28 pixels but uint8[2]"));
+}
+
+TEST_CASE("fingerprint: FNV-1a of bytes and of elements, in parts") {
+  CHECK(data::fingerprint("") == 0xcbf29ce484222325u);
+  CHECK(data::fingerprint("a") == 0xaf63dc4c8601ec8cu);  // of the algorithm's authors
+  CHECK(data::fingerprint("foobar") == 0x85944171f73967e8u);
+  CHECK(data::fingerprint("bar", data::fingerprint("foo")) == data::fingerprint("foobar"));
+  CHECK(data::fingerprint(cast(constant({'f', 'o', 'o'}), uint8), 7) == data::fingerprint("foo", 7));
+  CHECK(data::fingerprint(constant({1.f, 2.f, 3.f})[1]) == data::fingerprint(constant(2.f)));
+  CHECK(data::fingerprint(zeros({0})) == data::fingerprint(""));
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([] { data::fingerprint(constant("text")); }),
+             ContainsSubstring("fingerprint: the elements are texts"));
 }
 
 TEST_CASE("load_idx: the digits beside the project") {

@@ -26,7 +26,7 @@ for part, n in (("train", 5), ("t10k", 3)):
     open("truncated/%s-images-idx3-ubyte.gz" % part, "wb").write(gzip.compress(images(n))[:30])
 PY
   fails_with 1 'there is no folder nowhere' "$program" --data nowhere
-  fails_with 1 'nothing/train-images-idx3-ubyte.gz' "$program" --data nothing
+  fails_with 1 'there is neither nothing/train-images-idx3-ubyte nor nothing/train-images-idx3-ubyte.gz' "$program" --data nothing
   fails_with 1 'empty/train-images-idx3-ubyte' "$program" --data empty
   fails_with 1 'binary/train-images-idx3-ubyte' "$program" --data binary
   fails_with 1 'truncated/train-images-idx3-ubyte.gz' "$program" --data truncated

@@ -66,7 +66,7 @@ bad_numbers() {
   zeros=$(echo "$1" | sed 's/[^,][^,]*/0/g')
   for field in nan inf -inf; do
     { echo "$1"; for row in 1 2 3 4 5 6 7 8 9 10 11; do echo "$zeros"; done; echo "$zeros" | sed "s/^0/$field/"; } >field.csv
-    fails_with 1 "field.csv: record 12, column ${1%%,*}: $field is not a finite number" "$program" --data field.csv
+    fails_with 1 "field.csv: record 12, column \"${1%%,*}\": \"$field\" is not a finite number" "$program" --data field.csv
   done
 }
 # Programs that do not count steps set `count` to the option that says how long they work.

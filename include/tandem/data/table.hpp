@@ -39,6 +39,7 @@ class Column {
 struct NumbersOptions {
   DType dtype = DType::float32;        ///< float32 or float64
   std::optional<double> missing = {};  ///< in place of missing fields; default: they raise
+  bool finite = false;                 ///< raise for nan, inf, and what is infinite in the dtype, as 1e40 in float32
 };
 /// A column of categories: names[codes[i]] is the text of row i.
 struct Categories {
@@ -66,8 +67,8 @@ class TANDEM_API Table {
   /// A column as numbers. White space around a number is ignored.
   ///   returns  float32 or float64 [rows]; of several columns [rows, columns]
   ///   throws   errors::InvalidArgumentError, naming file, record and column, for a text that is not a number; for a
-  ///            missing field (empty, or the file's `na_value`) unless `missing` is given; for an unknown column, and
-  ///            for other dtypes
+  ///            missing field (empty, or the file's `na_value`) unless `missing` is given; for a number that is not
+  ///            finite if `finite` is set; for an unknown column, and for other dtypes
   Tensor numbers(const Column& column, NumbersOptions = {}) const;
   Tensor numbers(std::initializer_list<Column> columns, NumbersOptions = {}) const;
   Tensor numbers(const std::vector<std::string>& columns, NumbersOptions = {}) const;

@@ -1,5 +1,6 @@
 // Definitions of data/table.hpp.
 #pragma once
+#include <cmath>
 #include <unordered_map>
 
 #include "tandem/data/table.hpp"
@@ -18,17 +19,18 @@ inline std::string cut_text(std::string_view s) {
   constexpr std::size_t most = 60;
   return tandem::detail::escaped_text(s.substr(0, most)) + (s.size() > most ? "..." : "");
 }
-// Writes a cell as a number.
+// Writes a cell as a number. Returns what is wrong with it, or null.
 template <class T>
-void write_cell(void* to, std::size_t at, std::string_view text, const std::optional<double>& missing,
-                std::string_view na_value, const char*& fault) {
+const char* write_cell(void* to, std::size_t at, std::string_view text, const NumbersOptions& o,
+                       std::string_view na_value) {
   T& x = static_cast<T*>(to)[at];
   if (text.empty() || text == na_value) {
-    if (!missing) fault = "is missing";
-    else x = static_cast<T>(*missing);
-  } else if (!tandem::detail::parse_number(text, x)) {
-    fault = "is not a number";
+    if (!o.missing) return "is missing";
+    x = static_cast<T>(*o.missing);
+    return nullptr;
   }
+  if (!tandem::detail::parse_number(text, x)) return "is not a number";
+  return o.finite && !std::isfinite(x) ? "is not a finite number" : nullptr;
 }
 
 }  // namespace detail
@@ -83,9 +85,7 @@ TANDEM_INLINE Tensor Table::numbers_of(Span<const std::size_t> columns, Shape sh
   for (i64 i = 0; i < rows(); ++i)
     for (const std::size_t column : columns) {
       const std::string_view text = row(i)[column];
-      const char* fault = nullptr;
-      write(r.raw(), at++, text, o.missing, na_value_, fault);
-      if (fault)
+      if (const char* const fault = write(r.raw(), at++, text, o, na_value_))
         detail::raise_table("Table::numbers", path_ + ": record " + std::to_string(i + 1) + ", column " +
                                                   detail::cut_text(columns_[column]) + ": " + detail::cut_text(text) +
                                                   " " + fault);

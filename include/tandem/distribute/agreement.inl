@@ -9,6 +9,7 @@
 #include "tandem/base/error.hpp"
 #include "tandem/base/location.hpp"
 #include "tandem/distribute/agreement.hpp"
+#include "tandem/util/fnv1a.hpp"
 
 namespace TANDEM_NS::distribute::impl {
 
@@ -16,12 +17,6 @@ namespace TANDEM_NS::distribute::impl {
 struct NodeText {
   std::string structure, details, display;
 };
-
-inline u64 hash_of(u64 h, std::string_view text) {  // FNV-1a: the same on all machines
-  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return h;
-}
-constexpr u64 first_hash = 0xcbf29ce484222325;
 
 class DetailsOf final : public AttrVisitor {
  public:
@@ -54,14 +49,14 @@ class GraphText {
   std::vector<NodeText> nodes;
   bool has_collectives = false;                // of the group
   bool has_empty = false, has_single = false;  // arguments without rows, with one row
-  u64 rows = first_hash;                       // of the numbers of rows that may differ between ranks
+  u64 rows = tandem::detail::fnv1a_start;      // of the numbers of rows that may differ between ranks
 
  private:
   // The sizes but that of axis 0, which may differ.
   void add_columns(NodeText& t, const Shape& shape) {
     for (int i = 1; i < shape.rank(); ++i) t.structure += "," + std::to_string(shape.dim(i));
     if (shape.rank() == 0) return;
-    rows = hash_of(rows, std::to_string(shape.dim(0)) + ";");
+    rows = tandem::detail::fnv1a(std::to_string(shape.dim(0)) + ";", rows);
   }
   void add(const Graph& g, const std::string& indent) {
     for (const Node& n : g.nodes) {
@@ -116,7 +111,8 @@ class GraphText {
 
 // What the ranks compare first.
 struct GraphSummary {
-  u64 structure = first_hash, details = first_hash, rows = 0, has_empty = 0, has_single = 0, bytes = 0, nodes = 0;
+  u64 structure = tandem::detail::fnv1a_start, details = tandem::detail::fnv1a_start, rows = 0, has_empty = 0,
+      has_single = 0, bytes = 0, nodes = 0;
 };
 constexpr char separator = '\x1f';  // of the parts of a node's text
 
@@ -184,7 +180,8 @@ TANDEM_INLINE bool agree_on_graph(const Communicator& group, const Graph& graph,
   GraphSummary s;
   std::string text;
   for (const NodeText& t : own.nodes) {
-    s.structure = hash_of(s.structure, t.structure), s.details = hash_of(s.details, t.details);
+    s.structure = tandem::detail::fnv1a(t.structure, s.structure),
+    s.details = tandem::detail::fnv1a(t.details, s.details);
     text += t.structure + separator + t.details + separator + t.display + separator;
   }
   s.rows = own.rows, s.has_empty = own.has_empty, s.has_single = own.has_single, s.bytes = text.size(),

@@ -12,6 +12,7 @@
 #include "tandem/distribute_mpi/collectives.hpp"
 #include "tandem/distribute_mpi/engine.hpp"
 #include "tandem/distribute_mpi/transport.hpp"
+#include "tandem/util/fnv1a.hpp"
 
 namespace TANDEM_NS::distribute::impl {
 
@@ -145,9 +146,7 @@ inline i64 machine_number() {
     if (!std::fgets(text, sizeof text, f)) text[0] = '\0';
     std::fclose(f);
   }
-  std::uint64_t h = 14695981039346656037u;  // FNV-1a
-  for (const char c : text + node_name()) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return static_cast<i64>(h);
+  return static_cast<i64>(tandem::detail::fnv1a(text + node_name()));
 }
 
 // Opens the store on rank 0 and tells the others where; port 0 if it cannot be opened.

@@ -6,6 +6,7 @@
 #include "tandem/ops/debug/summary.hpp"
 #include "tandem/strings/numbers.hpp"
 #include "tandem/strings/string_kernels.hpp"
+#include "tandem/util/fnv1a.hpp"
 #include "tandem/util/parse_number.hpp"
 
 namespace TANDEM_NS {
@@ -142,8 +143,7 @@ TANDEM_INLINE void format_kernel(const KernelCall& c) {
 }
 
 TANDEM_INLINE u64 stable_hash(std::string_view s) {
-  u64 h = 0xcbf29ce484222325u;
-  for (const char c : s) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  u64 h = tandem::detail::fnv1a(s);
   h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdu;
   h = (h ^ (h >> 33)) * 0xc4ceb9fe1a85ec53u;
   return h ^ (h >> 33);
