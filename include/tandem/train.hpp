@@ -44,4 +44,5 @@
 #include "tandem/train/steps.inl"
 #include "tandem/train/trainer.inl"
 #include "tandem/train/trainer_save.inl"
+#include "tandem/train/weights.inl"
 #endif

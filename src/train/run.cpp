@@ -4,3 +4,4 @@
 #include "tandem/train/run_keeper.inl"
 #include "tandem/train/shard_files.inl"
 #include "tandem/train/signals.inl"
+#include "tandem/train/weights.inl"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
 #include <string>
 
 #include "tandem/autodiff/tape.hpp"
@@ -22,7 +21,6 @@
 #include "tandem/train.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 namespace sharded_embedding_test {
 
@@ -241,159 +239,6 @@ TEST_CASE("a sharded table raises for ids out of range, and global_clipnorm") {
     right += has(clip, "global_clipnorm needs the gradients of all Variables") && has(clip, "shard");
   });
   CHECK(right == 10);
-}
-
-// --- in a Trainer's folder
-
-struct Trained {
-  Floats table, averages;
-  std::vector<double> loss;
-};
-// Trains in a folder until a step, by as many ranks.
-Trained fitted(const std::string& folder, int ranks, i64 steps, train::FitOptions o = {},
-               train::Callbacks (*callbacks)() = nullptr) {
-  Trained r;
-  SimCluster(ranks, {.seed = 6}).run([&](const Communicator& w) {
-    const MultiWorkerMirroredStrategy strategy;
-    const auto scope = strategy.scope();
-    random::set_seed(2);
-    const Words model;
-    train::Trainer trainer(model, {.loss = losses::MeanSquaredError(), .optimizer = optimizers::Adam(0.1), .ema = 0.5});
-    const Tensor x = range(24) % 10, y = reshape(cast(range(24), DType::float32), {24, 1});
-    train::FitOptions options = o;
-    if (callbacks) options.callbacks = callbacks();  // each rank has its own
-    options.max_steps = steps, options.directory = folder, options.progress.mode = train::ProgressMode::none;
-    const train::History h =
-        trainer.fit(strategy.distribute_dataset(data::from_tensor_slices(std::pair(x, y)).batch(6)), options);
-    const Tensor table = model.embedding.table();
-    const Variable average = trainer.ema().average(model.embedding.trainable_variables()[0]);
-    const Tensor sum = strategy.reduce(distribute::ReduceOp::sum, average, 0);
-    if (w.rank() == ranks - 1) r = {table.to_vector<float>(), sum.to_vector<float>(), h["loss"]};
-  });
-  return r;
-}
-TEST_CASE("a table in a Trainer's folder is saved by all ranks, and any number of them goes on with the same bits") {
-  const ::testing::TemporaryFolder folder;
-  const Trained two = fitted(folder / "run", 2, 5);
-  for (const int ranks : {3, 1, 4, 2}) {  // restored, saved by none: the run is complete
-    INFO(ranks);
-    const Trained again = fitted(folder / "run", ranks, 5);
-    CHECK(again.table == two.table);
-    REQUIRE(again.averages.size() == two.averages.size());
-    for (std::size_t i = 0; i < two.averages.size(); ++i)
-      CHECK(again.averages[i] == Approx(two.averages[i]).epsilon(1e-6));
-  }
-  for (const int ranks : {1, 2, 3}) {  // for evaluation: the model and its averages
-    INFO(ranks);
-    std::vector<Floats> restored;
-    SimCluster(ranks).run([&](const Communicator& w) {
-      const MultiWorkerMirroredStrategy strategy;
-      const auto scope = strategy.scope();
-      const Words model;
-      train::Trainer trainer(model, {.loss = losses::MeanSquaredError(), .ema = 0.5});
-      trainer.restore(folder / "run");
-      const Tensor table = model.embedding.table();
-      const Variable average = trainer.ema().average(model.embedding.trainable_variables()[0]);
-      const Tensor sum = strategy.reduce(distribute::ReduceOp::sum, average, 0);
-      if (w.rank() == ranks - 1) restored = {table.to_vector<float>(), sum.to_vector<float>()};
-    });
-    CHECK(restored[0] == two.table);
-    for (std::size_t i = 0; i < two.averages.size(); ++i)
-      CHECK(restored[1][i] == Approx(two.averages[i]).epsilon(1e-6));
-  }
-  // Each goes on from the other's files, slots included: near an uninterrupted run, whose sums have another order.
-  const Trained whole = fitted(folder / "whole", 2, 11);
-  const Trained three = fitted(folder / "run", 3, 8), same = fitted(folder / "copy", 2, 8);
-  for (std::size_t i = 0; i < same.table.size(); ++i) CHECK(three.table[i] == Approx(same.table[i]).margin(1e-4));
-  CHECK(fitted(folder / "run", 1, 8).table == three.table);
-  const Trained one = fitted(folder / "run", 1, 11);
-  for (std::size_t i = 0; i < whole.table.size(); ++i) CHECK(one.table[i] == Approx(whole.table[i]).margin(1e-4));
-  // Interrupted and gone on with as many: the same bits.
-  CHECK(fitted(folder / "copy", 2, 11).table == whole.table);
-}
-// Of an epoch that is the best one, as the loss only grows behind it.
-train::Callbacks early_stopping() {
-  return {train::LambdaCallback({.on_epoch_end =
-                                     [](train::Run& run) {
-                                       run.set_value("measured",
-                                                     run.epoch() == 1 ? 0. : 1. + static_cast<double>(run.epoch()));
-                                     }}),
-          train::EarlyStopping({.monitor = "measured", .patience = 9, .restore_best_weights = true})};
-}
-TEST_CASE("the best rows of a table that EarlyStopping keeps are saved in a Trainer's folder, too") {
-  const ::testing::TemporaryFolder folder;
-  const auto train_until = [&](const std::string& run, int ranks, i64 steps) {
-    return fitted(folder / run, ranks, steps, {}, early_stopping);
-  };
-  const Trained best = train_until("best", 2, 8);  // an epoch has 4 steps, the second one is the best
-  const Trained whole = train_until("whole", 2, 14);
-  CHECK(whole.table == best.table);
-  for (const int ranks : {2, 3, 1}) {  // interrupted behind the best epoch, and gone on with as many ranks, and others
-    INFO(ranks);
-    const std::string run = "run" + std::to_string(ranks);
-    train_until(run, 2, 10);
-    const Trained again = train_until(run, ranks, 14);
-    REQUIRE(again.table.size() == best.table.size());
-    CHECK(again.table == best.table);
-  }
-  // A Variable of which each process has its own value, not rows of one, is still refused.
-  const std::string error = testing::error_of([&] {
-    SimCluster(2).run([&](const Communicator&) {
-      const MultiWorkerMirroredStrategy strategy;
-      const auto scope = strategy.scope();
-      struct Keeps : train::Callback {
-        Keeps() {
-          kept.add_variables({{.path = "own", .variable = Variable(1.f, {.name = "own", .aggregate = false})}});
-        }
-        const train::SavedState* state() const override { return &kept; }
-        train::SavedState kept;
-      };
-      const Words model;
-      const Tensor x = range(24) % 10, y = reshape(cast(range(24), DType::float32), {24, 1});
-      train::Trainer(model, {.loss = losses::MeanSquaredError(), .optimizer = optimizers::SGD(0.1)})
-          .fit(strategy.distribute_dataset(data::from_tensor_slices(std::pair(x, y)).batch(6)),
-               {.callbacks = {Keeps()}, .progress = {.mode = train::ProgressMode::none}, .directory = folder / "own"});
-    });
-  });
-  CHECK_THAT(error, ContainsSubstring("EarlyStopping's .restore_best_weights"));
-}
-TEST_CASE("files with rows: old ones are removed, a missing or foreign one is an error in all ranks") {
-  const ::testing::TemporaryFolder folder;
-  const auto files = [&](const std::string& run) {
-    std::vector<std::string> r;
-    for (const auto& entry : std::filesystem::directory_iterator(run + "/checkpoints"))
-      if (const std::string name = entry.path().filename().string(); name.find(".shard-") != name.npos)
-        r.push_back(name);
-    std::sort(r.begin(), r.end());
-    return r;
-  };
-  const std::string run = folder / "run";
-  fitted(run, 3, 9, {.save_steps = 1, .max_to_keep = 1});
-  const std::vector<std::string> left = files(run);
-  CHECK(left.size() <= 3 * 2);  // the last step is saved twice: where it is due, and at the end
-  const auto path = [&](const std::string& of, int rank) {
-    const std::vector<std::string> names = files(of);
-    const auto at = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
-      return name.find("ckpt-9.shard-0000" + std::to_string(rank) + "-of-00003-") == 0;
-    });
-    REQUIRE(at != names.end());
-    return of + "/checkpoints/" + *at;
-  };
-  const std::string second = path(run, 1), third = path(run, 2);
-  const auto error = [&](int ranks) { return testing::error_of([&] { fitted(run, ranks, 10); }); };
-  std::filesystem::rename(second, second + ".kept");
-  CHECK_THAT(error(2), ContainsSubstring("there is no " + second));
-  std::filesystem::copy_file(third, second);
-  CHECK_THAT(error(2), ContainsSubstring(second + " does not belong to "));
-  std::filesystem::remove(second);
-  const std::string other = folder / "other";
-  fitted(other, 3, 9);
-  std::filesystem::copy_file(path(other, 1), second);
-  CHECK_THAT(error(2), ContainsSubstring(second + " does not belong to "));
-  CHECK_THAT(error(3), ContainsSubstring("could not restore its rows") || ContainsSubstring("does not belong to "));
-  std::filesystem::remove(second);
-  std::filesystem::rename(second + ".kept", second);
-  CHECK(error(2) == "no error");
 }
 
 }  // namespace sharded_embedding_test

@@ -87,23 +87,26 @@ struct ModelCheckpointOptions {
 /// Saves the model's weights (save_weights) at the end of each epoch, or of those that improve a value. With
 /// TrainerOptions::ema and a monitor that begins with "val_" these are the averages, with which the validation
 /// measures; with another monitor, such as "loss", the weights of the last step.
+/// Among several processes the first one saves, and the others write the rows that they have of tables (save_weights).
 ///   path  {epoch}, {step} and the names of values in braces are replaced: "weights-{epoch}-{val_loss}.safetensors"
 class TANDEM_API ModelCheckpoint : public Callback {
  public:
   explicit ModelCheckpoint(std::string path, ModelCheckpointOptions options = {});
   void on_begin(Run& run) override;
-  bool is_for_first_replica() const override { return true; }
   bool may_stop_after_step() const override { return false; }
   void on_step_end(Run& run) override;
   void on_epoch_end(Run& run) override;
   const SavedState* state() const override { return &state_; }
   double best() const { return best_.item<double>(); }
-  /// The file that was written last.
+  /// The file that was written last, in the processes that write.
   const std::string& latest() const { return latest_; }
 
  private:
+  bool is_better(const Run& run);
+  std::string path_for(const Run& run) const;
   void save(const Run& run);
   std::string path_, latest_;
+  bool has_rows_ = false;  // of a table, so that all processes save
   ModelCheckpointOptions options_;
   detail::Monitor monitor_;
   SavedState state_;

@@ -12,6 +12,7 @@
 #include "tandem/io/replace_file.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/train/callbacks.hpp"
+#include "tandem/train/replicas.hpp"
 #include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::train {
@@ -132,25 +133,33 @@ TANDEM_INLINE void ModelCheckpoint::on_begin(Run& run) {
   if (!run.model())
     errors::raise<errors::FailedPreconditionError>(
         "ModelCheckpoint", "a Trainer with a step of its own has no model whose weights could be saved");
-  for (const Module::Named& v : run.model()->named_variables())
-    if (!v.variable.aggregate())
-      errors::raise<errors::UnimplementedError>("ModelCheckpoint", "the Variable '" + v.path +
-                                                                       "' has another value in each process "
-                                                                       "(.aggregate = false); one process saves");
+  has_rows_ = false;
+  for (const Module::Named& v : run.model()->named_variables()) {
+    if (!v.variable.aggregate() && v.variable.whole_rows() == 0)
+      errors::raise<errors::UnimplementedError>(
+          "ModelCheckpoint", "the Variable '" + v.path +
+                                 "' has another value in each process (.aggregate = false), of which one file cannot "
+                                 "have all (.whole_rows, if it is rows rank, rank + p, ... of a tensor)");
+    has_rows_ = has_rows_ || v.variable.whole_rows() > 0;
+  }
 }
 TANDEM_INLINE void ModelCheckpoint::on_step_end(Run& run) {
   if (options_.save_freq > 0 && run.step() % options_.save_freq == 0) save(run);
 }
 TANDEM_INLINE void ModelCheckpoint::on_epoch_end(Run& run) {
   if (options_.save_freq > 0) return;
-  if (options_.save_best_only) {
-    const std::optional<double> value = monitor_.value(run);
-    if (!value || !monitor_.is_better(*value, best())) return;
-    best_.assign(*value);
-  }
-  save(run);
+  // The first process decides: it may have values that a callback of its own has added.
+  const detail::Replicas replicas;
+  const bool saves = !options_.save_best_only || (replicas.is_first() && is_better(run));
+  if (has_rows_ ? replicas.any(saves) : saves) save(run);
 }
-TANDEM_INLINE void ModelCheckpoint::save(const Run& run) {
+TANDEM_INLINE bool ModelCheckpoint::is_better(const Run& run) {
+  const std::optional<double> value = monitor_.value(run);
+  if (!value || !monitor_.is_better(*value, best())) return false;
+  best_.assign(*value);
+  return true;
+}
+TANDEM_INLINE std::string ModelCheckpoint::path_for(const Run& run) const {
   std::string path = path_;
   for (std::size_t at = 0; (at = path.find('{', at)) != path.npos;) {
     const std::size_t end = path.find('}', at);
@@ -162,6 +171,13 @@ TANDEM_INLINE void ModelCheckpoint::save(const Run& run) {
     path.replace(at, end - at + 1, text);
     at += text.size();
   }
+  return path;
+}
+TANDEM_INLINE void ModelCheckpoint::save(const Run& run) {
+  const detail::Replicas replicas;
+  if (!replicas.is_first() && !has_rows_) return;
+  std::string path = replicas.is_first() ? path_for(run) : "";
+  if (has_rows_) path = replicas.shared(path);
   const auto measured = monitor_.measured_weights(run);
   save_weights(*run.model(), path);
   latest_ = path;

@@ -89,11 +89,17 @@ class TANDEM_API Checkpoint {
   bool skips_sharded_ = false;
 };
 
-/// Saves the Variables of a module and what its layers have learned, under their paths in it: "hidden/kernel".
-///   throws    as Checkpoint::save
+/// Saves the Variables of a module and what its layers have learned, under their paths in it: "hidden/kernel". In the
+/// scope of a strategy with several processes, a module that has some of the rows of a table in each of them
+/// (distribute::ShardedEmbedding) is saved by all: every process must call this, and writes its rows to a file beside
+/// the first one's, "w.shard-00001-of-00002-ID.safetensors" for "w.safetensors". Other modules are saved by the process
+/// that calls this.
+///   throws    as Checkpoint::save; errors::AbortedError if another process could not save
 TANDEM_API void save_weights(const Module& module, const std::string& path);
-/// Sets them to those of a file, before or after the module's first call.
-///   returns   and throws as Checkpoint::restore
+/// Sets them to those of a file, before or after the module's first call. If several processes have written it, any
+/// number of them can read it; each one that calls this takes its own rows. Their tables must have their Variables
+/// then: call the module first.
+///   returns   and throws as Checkpoint::restore; errors::DataLossError if files with rows are missing or damaged
 TANDEM_API RestoreReport load_weights(const Module& module, const std::string& path,
                                       const RestoreOptions& options = {});
 /// Reads the metadata that was passed to save().

@@ -220,12 +220,6 @@ TANDEM_INLINE RestoreReport Checkpoint::restore(const std::string& path, const R
   expected.set();
   return std::move(changes.report);
 }
-TANDEM_INLINE void save_weights(const Module& module, const std::string& path) {
-  Checkpoint({{"", module}}).save(path);
-}
-TANDEM_INLINE RestoreReport load_weights(const Module& module, const std::string& path, const RestoreOptions& options) {
-  return Checkpoint({{"", module}}).restore(path, options);
-}
 TANDEM_INLINE Metadata read_metadata(const std::string& path) {
   if (!path.ends_with(io::shards_suffix)) return io::load_safetensors_metadata(path);
   const std::vector<std::string> shards = io::list_safetensors_shards(path);

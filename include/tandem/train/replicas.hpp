@@ -32,9 +32,10 @@ class Replicas {
   bool share(bool restored, RunPlace& place, History& history, const std::vector<CheckpointItem>& items) const;
   /// Adds up the Variables of all processes.
   void add_up(const std::vector<CheckpointItem>& items) const;
+  /// The text that the first process gives.
+  std::string shared(const std::string& text) const;
 
  private:
-  std::string shared(const std::string& text) const;
   Values shared(const Values& values) const;
   Replication* const replication_ = tandem::detail::replication;
 };

@@ -27,8 +27,10 @@ TANDEM_INLINE void Replicas::share_generator() const {
 TANDEM_INLINE void Replicas::begin_step(i64 step) const {
   if (replication_) TANDEM_VIRTUAL(*replication_, Replication::begin_step)(step);
 }
-// A text of the first process. Its length travels first.
+// The length travels first.
 TANDEM_INLINE std::string Replicas::shared(const std::string& text) const {
+  if (!are_several()) return text;
+  const DeviceScope host(Device{});
   const auto initial = [&](const Tensor& x) { return TANDEM_VIRTUAL(*replication_, Replication::initial)(x); };
   const i64 n = initial(constant(static_cast<i64>(text.size()))).item<i64>();
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(n));

@@ -33,16 +33,21 @@ class TANDEM_API ShardFiles {
   using Values = std::vector<std::pair<Variable, Tensor>>;
   /// This process's rows of the Variables. With as many processes as have saved, it reads its own file alone, so that
   /// these may lie on several machines; otherwise all of them, mapped: rows of others take no memory.
-  ///   throws  errors::DataLossError if files are missing, damaged or of another checkpoint;
-  ///           errors::InvalidArgumentError if a Variable is missing or has other columns or rows in all
-  Values read(const std::string& checkpoint, const ShardSet& set) const;
+  ///   partial  the files may have tensors that are not read
+  ///   throws   errors::DataLossError if files are missing, damaged or of another checkpoint;
+  ///            errors::InvalidArgumentError if a Variable is missing or has other columns or rows in all, or if only
+  ///            the files have a tensor
+  Values read(const std::string& checkpoint, const ShardSet& set, bool partial) const;
   /// Sets the Variables to what read() has returned.
   static void set(const Values& values);
+  /// Removes the files of former saves to the same path.
+  static void remove_others(const std::string& checkpoint, const ShardSet& set);
   /// Removes the files of checkpoints before a step.
   static void remove_before(const std::string& directory, i64 step);
 
  private:
   Tensor value_of(const Module::Named& v, const std::vector<io::Safetensors>& files) const;
+  void check_all_wanted(const std::string& checkpoint, const io::Safetensors& file) const;
   void check_rows(const char* op, const Module::Named& v) const;
   const std::vector<Module::Named> variables_;
   const i64 rank_, ranks_;

@@ -2,10 +2,12 @@
 #pragma once
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "tandem/base/error.hpp"
@@ -18,14 +20,28 @@ namespace TANDEM_NS::train::detail {
 
 namespace impl {
 inline constexpr std::string_view shard_mark = ".shard-";
-// "ckpt-7.shard-00001-of-00003-5f3a.safetensors" for "ckpt-7.safetensors".
+// "ckpt-7.shard-" for "ckpt-7.safetensors".
+inline std::string shard_prefix(const std::string& checkpoint) {
+  return checkpoint.substr(0, checkpoint.rfind(".safetensors")) + std::string(shard_mark);
+}
+// "ckpt-7.shard-00001-of-00003-5f3a.safetensors".
 inline std::string shard_path(const std::string& checkpoint, i64 rank, const ShardSet& set) {
   char part[80];
   std::snprintf(part, sizeof part, "%05lld-of-%05lld-%llx.safetensors", static_cast<long long>(rank),
                 static_cast<long long>(set.files), static_cast<unsigned long long>(set.id));
-  return checkpoint.substr(0, checkpoint.rfind(".safetensors")) + std::string(shard_mark) + part;
+  return shard_prefix(checkpoint) + part;
 }
 inline i64 rows_of_rank(i64 rows, i64 rank, i64 ranks) { return (rows - rank + ranks - 1) / ranks; }
+// Removes the .safetensors files of a folder ("" is the present one) whose name is_old accepts.
+template <class IsOld>
+void remove_files(const std::string& folder, const IsOld& is_old) {
+  std::error_code error;
+  std::vector<std::string> old;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, error))
+    if (const std::string file = entry.path().filename().string(); file.ends_with(".safetensors") && is_old(file))
+      old.push_back(entry.path().string());
+  for (const std::string& path : old) ::unlink(path.c_str());
+}
 [[noreturn]] TANDEM_INLINE void raise_shards(const std::string& message) {
   errors::raise<errors::DataLossError>("restore", message);
 }
@@ -59,7 +75,8 @@ TANDEM_INLINE void ShardFiles::write(const std::string& checkpoint, const ShardS
     check_rows("save", v);
     tensors.push_back({v.path, v.variable.value_untracked()});
   }
-  io::ensure_directory(checkpoint.substr(0, checkpoint.rfind('/')));
+  if (const std::string folder = std::filesystem::path(checkpoint).parent_path().string(); !folder.empty())
+    io::ensure_directory(folder);
   io::save_safetensors(impl::shard_path(checkpoint, rank_, set), tensors,
                        {{"shards", set.text() + " " + std::to_string(rank_)}});
 }
@@ -97,10 +114,19 @@ TANDEM_INLINE Tensor ShardFiles::value_of(const Module::Named& v, const std::vec
   }
   return own.to(want.device);
 }
-TANDEM_INLINE ShardFiles::Values ShardFiles::read(const std::string& checkpoint, const ShardSet& set) const {
+TANDEM_INLINE void ShardFiles::check_all_wanted(const std::string& checkpoint, const io::Safetensors& file) const {
+  for (const io::NamedTensor& t : file.tensors)
+    if (std::none_of(variables_.begin(), variables_.end(), [&](const Module::Named& v) { return v.path == t.name; }))
+      errors::raise<errors::InvalidArgumentError>(
+          "restore", "the files with the rows of " + checkpoint + " have '" + t.name +
+                         "', which no Variable is: build the model first (call it), or pass .partial = true");
+}
+TANDEM_INLINE ShardFiles::Values ShardFiles::read(const std::string& checkpoint, const ShardSet& set,
+                                                  bool partial) const {
   if (set.files == 0)
-    impl::raise_shards(checkpoint + " has no files with the rows of processes, which '" + variables_[0].path +
-                       "' needs: it is of another model, or was saved by a Checkpoint");
+    impl::raise_shards(checkpoint + " has no files with the rows of processes" +
+                       (variables_.empty() ? "" : ", which '" + variables_[0].path + "' needs") +
+                       ": it is of another model, or was saved by a Checkpoint");
   for (const Module::Named& v : variables_) check_rows("restore", v);
   const auto load = [&](i64 rank) {
     const std::string path = impl::shard_path(checkpoint, rank, set);
@@ -120,7 +146,10 @@ TANDEM_INLINE ShardFiles::Values ShardFiles::read(const std::string& checkpoint,
   };
   std::vector<io::Safetensors> files(static_cast<std::size_t>(set.files));
   for (i64 rank = 0; rank < set.files; ++rank)
-    if (set.files != ranks_ || rank == rank_) files[static_cast<std::size_t>(rank)] = load(rank);
+    if (set.files != ranks_ || rank == rank_) {
+      files[static_cast<std::size_t>(rank)] = load(rank);
+      if (!partial) check_all_wanted(checkpoint, files[static_cast<std::size_t>(rank)]);
+    }
   Values values;
   for (const Module::Named& v : variables_) values.emplace_back(v.variable, value_of(v, files));
   return values;
@@ -128,17 +157,22 @@ TANDEM_INLINE ShardFiles::Values ShardFiles::read(const std::string& checkpoint,
 TANDEM_INLINE void ShardFiles::set(const Values& values) {
   for (const auto& [variable, value] : values) variable.set_untracked(value);
 }
+TANDEM_INLINE void ShardFiles::remove_others(const std::string& checkpoint, const ShardSet& set) {
+  const std::filesystem::path prefix = impl::shard_prefix(checkpoint);
+  std::set<std::string> present;
+  for (i64 rank = 0; rank < set.files; ++rank)
+    present.insert(std::filesystem::path(impl::shard_path(checkpoint, rank, set)).filename().string());
+  impl::remove_files(prefix.parent_path().string(), [&](const std::string& file) {
+    return file.starts_with(prefix.filename().string()) && !present.contains(file);
+  });
+}
 TANDEM_INLINE void ShardFiles::remove_before(const std::string& directory, i64 step) {
-  std::error_code error;
-  std::vector<std::string> old;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    const std::string file = entry.path().filename().string();
+  impl::remove_files(directory, [&](const std::string& file) {
     const std::size_t mark = file.find(impl::shard_mark);
-    if (mark == file.npos || !file.ends_with(".safetensors")) continue;
-    if (const i64 of = train::impl::step_of_file(file.substr(0, mark) + ".safetensors", "ckpt"); of >= 0 && of < step)
-      old.push_back(entry.path().string());
-  }
-  for (const std::string& path : old) ::unlink(path.c_str());
+    if (mark == file.npos) return false;
+    const i64 of = train::impl::step_of_file(file.substr(0, mark) + ".safetensors", "ckpt");
+    return of >= 0 && of < step;
+  });
 }
 
 }  // namespace TANDEM_NS::train::detail

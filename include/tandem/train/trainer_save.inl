@@ -107,7 +107,7 @@ TANDEM_INLINE void TrainerState::read_shards(const Fit& fit, const detail::RunPl
   detail::ShardFiles::Values values;
   std::exception_ptr error;
   try {
-    values = shards.read(fit.checkpoints() + place.checkpoint, place.shards);
+    values = shards.read(fit.checkpoints() + place.checkpoint, place.shards, false);
   } catch (...) {  // raised again below, when the others know
     error = std::current_exception();
   }
@@ -209,7 +209,7 @@ TANDEM_INLINE void Trainer::restore(const std::string& directory) {
     if (const detail::ShardFiles shards(items, replicas.rank(), replicas.size()); !shards.empty()) {
       const Metadata texts = read_metadata(path);
       const auto set = texts.find("shards");
-      rows = shards.read(path, set == texts.end() ? detail::ShardSet() : detail::ShardSet::parse(set->second));
+      rows = shards.read(path, set == texts.end() ? detail::ShardSet() : detail::ShardSet::parse(set->second), true);
     }
     const Checkpoint all(items);
     all.without_sharded().restore(path, {.partial = true});
