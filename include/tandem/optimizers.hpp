@@ -11,6 +11,7 @@
 #if TANDEM_IS_HEADER_ONLY
 #include "tandem/optim/average.inl"
 #include "tandem/optim/clip.inl"
+#include "tandem/optim/gradient_checks.inl"
 #include "tandem/optim/learning_rate.inl"
 #include "tandem/optim/optimizer.inl"
 #include "tandem/optim/optimizers.inl"

@@ -33,6 +33,7 @@
 #include "tandem/train/hparams.inl"
 #include "tandem/train/hparams_text.inl"
 #include "tandem/train/loss_scale.inl"
+#include "tandem/train/own_steps.inl"
 #include "tandem/train/progress.inl"
 #include "tandem/train/replicas.inl"
 #include "tandem/train/restore.inl"
@@ -43,6 +44,7 @@
 #include "tandem/train/signals.inl"
 #include "tandem/train/steps.inl"
 #include "tandem/train/trainer.inl"
+#include "tandem/train/trainer_failure.inl"
 #include "tandem/train/trainer_save.inl"
 #include "tandem/train/weights.inl"
 #endif

@@ -1,6 +1,7 @@
 #include "tandem/optim/average.inl"
 #include "tandem/optim/clip.inl"
 #include "tandem/optim/learning_rate.inl"
+#include "tandem/optim/gradient_checks.inl"
 #include "tandem/optim/optimizer.inl"
 #include "tandem/optim/optimizers.inl"
 #include "tandem/optim/options.inl"

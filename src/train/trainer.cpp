@@ -1,6 +1,8 @@
 #include "tandem/train/trainer.inl"
 #include "tandem/train/experiment.inl"
 #include "tandem/train/loss_scale.inl"
+#include "tandem/train/own_steps.inl"
 #include "tandem/train/shards.inl"
 #include "tandem/train/steps.inl"
+#include "tandem/train/trainer_failure.inl"
 #include "tandem/train/trainer_save.inl"

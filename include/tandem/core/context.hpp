@@ -40,6 +40,8 @@ namespace detail {
 extern TANDEM_API constinit thread_local bool training;
 /// Whether this thread is in a training_scope, of either kind.
 extern TANDEM_API constinit thread_local bool training_is_set;
+/// Whether a GradientChecks scope is active on this thread (optim/gradient_checks.hpp).
+extern TANDEM_API constinit thread_local bool checks_gradients;
 /// A layer's call on this thread. The innermost one adds to errors where the layer is (Module::InCall).
 struct LayerCall {
   const void* layer;

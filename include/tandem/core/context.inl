@@ -8,6 +8,7 @@ namespace TANDEM_NS {
 TANDEM_INLINE TANDEM_API constinit thread_local ThreadContext context{};
 TANDEM_INLINE TANDEM_API constinit thread_local bool detail::training = false;
 TANDEM_INLINE TANDEM_API constinit thread_local bool detail::training_is_set = false;
+TANDEM_INLINE TANDEM_API constinit thread_local bool detail::checks_gradients = false;
 TANDEM_INLINE TANDEM_API constinit thread_local const detail::LayerCall* detail::layer_call = nullptr;
 TANDEM_INLINE TANDEM_API constinit thread_local bool detail::strict_shapes = false;
 TANDEM_INLINE TANDEM_API constinit thread_local Replication* detail::replication = nullptr;

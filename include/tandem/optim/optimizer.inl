@@ -10,6 +10,7 @@
 #include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/optim/check_options.hpp"
+#include "tandem/optim/gradient_checks.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tandem/optim/rules.hpp"
 #include "tandem/util/lean_vector.hpp"
@@ -285,8 +286,10 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& uncli
     const ReplicationScope alone(nullptr);
     return apply_gradients(TANDEM_VIRTUAL(*r, Replication::sum_gradients)(unclipped, variables), variables);
   }
-  const std::vector<Gradient> own = clips() ? clipped(unclipped, variables) : std::vector<Gradient>();
-  const std::vector<Gradient>& gradients = clips() ? own : unclipped;
+  std::vector<Gradient> own;
+  if (detail::checks_gradients) own = detail::checked_gradients(unclipped, variables);
+  if (clips()) own = clipped(own.empty() ? unclipped : own, variables);
+  const std::vector<Gradient>& gradients = own.empty() ? unclipped : own;
   LeanVector<State> states;  // all slots are created before the first change
   for (std::size_t i = 0; i < variables.size(); ++i)
     states.push_back(gradients[i].is_set() ? slots_of(variables[i]) : State());

@@ -54,7 +54,7 @@ class TANDEM_API Run {
   /// Ends the training after this step or epoch; History::stop_reason has the text.
   void stop(std::string reason);
   bool is_stopped() const { return stopped_; }
-  /// From the next step on, a loss that is infinite or not a number raises before the weights change; for
+  /// From the next step on, a loss or gradient that is infinite or not a number raises before the weights change; for
   /// TerminateOnNaN.
   void check_losses() { checked_ = true; }
 

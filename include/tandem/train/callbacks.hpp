@@ -168,10 +168,11 @@ class TANDEM_API CSVLogger : public Callback {
   char separator_;
 };
 
-/// Ends training by an error when a loss is infinite or not a number, before the step changes the weights (a step of
-/// one's own may have changed them). The step is then computed again op by op: the error names the first op with such
-/// a result. Random ops draw other numbers in that second computation. Statistics that layers assign in the forward
-/// pass (batch normalization) may have changed.
+/// Ends training by an error when a loss or a gradient is infinite or not a number, before the step changes the
+/// weights; in a step of one's own before an optimizer applies such gradients. With a loss scale, which leaves out
+/// steps with such gradients, losses alone. The step is then computed again op by op: the error names the first op
+/// with such a result. Random ops draw other numbers in that second computation. Statistics that layers assign in the
+/// forward pass (batch normalization) may have changed. FitOptions::failure keeps the step in a file.
 ///   throws  from fit: errors::InvalidArgumentError
 class TANDEM_API TerminateOnNaN : public Callback {
  public:

@@ -33,7 +33,7 @@ class RunKeeper {
   /// Says what checkpoints keep, before the first one is restored or saved; callbacks' states and the global random
   /// generator are added.
   void keep(const FitOptions& options, std::vector<CheckpointItem> items);
-  /// Restores the latest checkpoint, if there is one.
+  /// Restores the latest checkpoint, if there is one; with FitOptions::fall_back the latest one that is not damaged.
   bool restore(RunPlace& place, History& history);
   /// Saves. A full disk, or a folder that cannot be written, is a warning, once, unless it is the `last` save of a run:
   /// training goes on, and later saves try again. Returns whether it was saved, or is being saved.
@@ -54,6 +54,7 @@ class RunKeeper {
   Interrupt interrupt_;  // before the folder is there: who waits for its files may send a signal then
   const RunDirectory directory_;
   const i64 save_steps_;
+  const bool falls_back_;
   const SavedState counters_;
   const std::vector<Variable> numbers_;  // the fields of a RunPlace
   std::optional<CheckpointManager> manager_;

@@ -47,6 +47,7 @@ inline Values values_of(const Metadata& texts, const char* name) {
 TANDEM_INLINE RunKeeper::RunKeeper(const FitOptions& options)
     : directory_(options.directory, options.configuration, {.notes = impl::notes()}),
       save_steps_(options.save_steps),
+      falls_back_(options.fall_back),
       numbers_(impl::add_counters(counters_)) {}
 TANDEM_INLINE void RunKeeper::keep(const FitOptions& options, std::vector<CheckpointItem> items) {
   items.push_back({"run", counters_});
@@ -59,7 +60,7 @@ TANDEM_INLINE void RunKeeper::keep(const FitOptions& options, std::vector<Checkp
                    CheckpointManagerOptions{.max_to_keep = options.max_to_keep, .async = true});
 }
 TANDEM_INLINE bool RunKeeper::restore(RunPlace& place, History& history) {
-  const RestoredCheckpoint restored = manager_->restore_or_initialize();
+  const RestoredCheckpoint restored = manager_->restore_or_initialize({.fall_back = falls_back_});
   if (!restored) return false;
   const auto number = [&](std::size_t i) { return numbers_[i].item<i64>(); };
   const Metadata texts = read_metadata(restored.path);

@@ -22,7 +22,7 @@ class Steps {
   /// One step; returns its loss. A struct of plain values selects the trace:
   struct Kind {
     bool update = true;    ///< false where gradients are only accumulated
-    bool checked = false;  ///< whether a loss that is not finite raises
+    bool checked = false;  ///< whether a loss or a gradient that is not finite raises, before the weights change
   };
   /// What a process asks of all, which travels with the gradients; then whether any of them has asked.
   struct Ask {
@@ -30,6 +30,9 @@ class Steps {
   };
   ///   ask  null, or as carries_asks(): one process trains, or they exchange nothing
   virtual Tensor train(const Batch& batch, Kind kind, Ask* ask) = 0;
+  /// Computes a step that has raised once more, so that it leaves a failure file.
+  ///   throws  what the step raises
+  virtual void save_failure(const Batch& batch, Kind kind, const io::FailureOptions& options) = 0;
   virtual bool carries_asks() const = 0;
   virtual void reset() = 0;
   /// Adds the means since the last reset() to `values`.
@@ -45,6 +48,9 @@ class ModelSteps final : public Steps {
   ModelSteps(const Module& model, OfBatch<Tensor> call, TrainerOptions options);
   void build(const Batch& batch) override;
   Tensor train(const Batch& batch, Kind kind, Ask* ask) override;
+  void save_failure(const Batch& batch, Kind kind, const io::FailureOptions& options) override {
+    save_failure_(batch, kind, options);
+  }
   bool carries_asks() const override { return true; }
   void reset() override;
   void read(Values& values) const override;
@@ -76,6 +82,8 @@ class ModelSteps final : public Steps {
                                      std::vector<Variable>& weights) const;
   Tensor mean_of_all(std::vector<Gradient>& gradients, i64 shards, const std::vector<Variable>& weights,
                      Tensor* asks) const;
+  Tensor are_finite(const std::vector<Gradient>& gradients, const std::vector<Variable>& weights) const;
+  void check(std::vector<Gradient>& gradients, const std::vector<Variable>& weights) const;
   void unscale(std::vector<Gradient>& gradients) const;
   void accumulate(std::vector<Gradient>& gradients, const std::vector<Variable>& weights, bool update) const;
   void apply(const std::vector<Gradient>& gradients, const std::vector<Variable>& weights) const;
@@ -92,6 +100,7 @@ class ModelSteps final : public Steps {
   std::vector<std::pair<Variable, Variable>> sum_of_;  // of each weight
   AnyFunction<Tensor(const Batch&, Kind)> train_;
   AnyFunction<std::array<Tensor, 2>(const Batch&, Kind, const Tensor&)> train_asking_;  // the loss, and the asks of all
+  AnyFunction<void(const Batch&, Kind, const io::FailureOptions&)> save_failure_;
   AnyFunction<void(const Batch&)> test_;
   AnyFunction<Tensor(const Batch&)> predict_;
   AnyFunction<void(const Batch&)> trace_;  // of test_, without running it
@@ -102,6 +111,9 @@ class OwnSteps final : public Steps {
   OwnSteps(std::vector<CheckpointItem> items, OfBatch<Outputs> step, FunctionOptions function);
   void build(const Batch& batch) override;
   Tensor train(const Batch& batch, Kind kind, Ask* ask) override;
+  void save_failure(const Batch& batch, Kind kind, const io::FailureOptions& options) override {
+    save_failure_(batch, kind.checked, options);
+  }
   bool carries_asks() const override { return false; }
   void reset() override;
   void read(Values& values) const override;
@@ -118,6 +130,7 @@ class OwnSteps final : public Steps {
   std::size_t loss_ = 0;            // which of them is the loss
   std::vector<metrics::Mean> means_;
   AnyFunction<std::vector<Tensor>(const Batch&, bool)> train_;
+  AnyFunction<void(const Batch&, bool, const io::FailureOptions&)> save_failure_;
   AnyFunction<void(const Batch&)> trace_;
   AnyFunction<void(const std::vector<Tensor>&)> add_;
 };

@@ -1,24 +1,22 @@
-// Definitions of train/steps.hpp.
+// Definitions of train/steps.hpp: the steps of a model. Not here: a step of the user's own (own_steps.inl).
 #pragma once
 #include <algorithm>
+#include <cmath>
 
 #include "tandem/base/error.hpp"
 #include "tandem/core/replication.hpp"
 #include "tandem/graph/control/control.hpp"
 #include "tandem/graph/trace/function.hpp"
+#include "tandem/io/failure_file.hpp"
 #include "tandem/ops/tensor.hpp"
+#include "tandem/optim/gradient_checks.hpp"
 #include "tandem/train/shards.hpp"
+#include "tandem/train/step_checks.hpp"
 #include "tandem/train/steps.hpp"
 
 namespace TANDEM_NS::train::detail {
 
 namespace impl {
-inline std::string count_text(std::size_t n, const char* what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
-[[noreturn]] TANDEM_INLINE void raise_options(const std::string& message) {
-  errors::raise<errors::InvalidArgumentError>("Trainer", message);
-}
 inline TrainerOptions checked(TrainerOptions o) {
   if (o.accumulate_steps < 1)
     raise_options("accumulate_steps must be at least 1, not " + std::to_string(o.accumulate_steps));
@@ -35,11 +33,10 @@ inline TrainerOptions checked(TrainerOptions o) {
     raise_options("the loss " + o.loss->name() + " has Reduction::none; training needs one number");
   return o;
 }
-inline FunctionOptions named(FunctionOptions o, const char* name) {
-  if (!o.input_signature.empty())
-    raise_options(".function has an input signature, which batches of several sizes could not have");
-  o.name = name;
-  return o;
+// Whether gradients of some of the weights are not the same in all processes.
+inline bool differ_between_processes(const std::vector<Variable>& weights) {
+  return tandem::detail::replication &&
+         std::any_of(weights.begin(), weights.end(), [](const Variable& w) { return !w.aggregate(); });
 }
 // A shard may have no rows of a last batch.
 inline bool has_no_rows(const Tensor& labels) { return labels.rank() > 0 && labels.shape().dim(0) == 0; }
@@ -59,8 +56,12 @@ TANDEM_INLINE ModelSteps::ModelSteps(const Module& m, OfBatch<Tensor> call, Trai
       options(impl::checked(std::move(o))),
       ema(options.ema > 0 ? std::optional(ExponentialMovingAverage(options.ema)) : std::nullopt),
       call_(std::move(call)) {
-  train_ = function([this](const Batch& batch, Kind kind) { return train_once(batch, kind); },
-                    impl::named(options.function, "train"));
+  const auto train = function([this](const Batch& batch, Kind kind) { return train_once(batch, kind); },
+                              impl::named(options.function, "train"));
+  train_ = train;
+  save_failure_ = [train](const Batch& batch, Kind kind, const io::FailureOptions& o) {
+    io::call_or_save(*train.get_concrete_function(batch, kind), batch, o);
+  };
   train_asking_ = function(
       [this](const Batch& batch, Kind kind, const Tensor& asks) {
         Tensor of_all = asks;
@@ -173,17 +174,11 @@ TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind, Tenso
   std::vector<Gradient> gradients = Shards::sum(std::move(of_shards));
   Tensor loss = mean_of_all(gradients, shards.in_all(), weights, asks);
   if (kind.checked) loss = debugging::check_numerics(loss, "the loss");  // before the weights change
+  if (kind.checked && !options.loss_scale) check(gradients, weights);
   unscale(gradients);
   accumulate(gradients, weights, kind.update);
   if (kind.update && options.loss_scale) {
-    Tensor finite = constant(true);
-    for (const Gradient& g : gradients)
-      if (g.is_set()) finite = logical_and(finite, reduce_all(is_finite(g.values())));
-    Replication* const r = tandem::detail::replication;
-    const auto is_apart = [](const Variable& w) { return !w.aggregate(); };
-    if (r && std::any_of(weights.begin(), weights.end(), is_apart))  // in all processes, which have other gradients
-      finite = equal(TANDEM_VIRTUAL(*r, Replication::sum)(cast(finite, DType::int32)),
-                     TANDEM_VIRTUAL(*r, Replication::size)());
+    const Tensor finite = are_finite(gradients, weights);
     cond(
         finite, [&] { apply(gradients, weights); }, [] {});
     options.loss_scale->update(finite);
@@ -234,6 +229,25 @@ TANDEM_INLINE Tensor ModelSteps::mean_of_all(std::vector<Gradient>& gradients, i
   const Tensor loss = gradients.back().dense();
   gradients.pop_back();
   return loss;
+}
+// Whether all gradients are finite, in this process; if some of the processes have others, in all of them.
+TANDEM_INLINE Tensor ModelSteps::are_finite(const std::vector<Gradient>& gradients,
+                                            const std::vector<Variable>& weights) const {
+  Tensor finite = constant(true);
+  for (const Gradient& g : gradients)
+    if (g.is_set()) finite = logical_and(finite, reduce_all(is_finite(g.values())));
+  if (!impl::differ_between_processes(weights)) return finite;
+  Replication* const r = tandem::detail::replication;
+  return equal(TANDEM_VIRTUAL(*r, Replication::sum)(cast(finite, DType::int32)),
+               TANDEM_VIRTUAL(*r, Replication::size)());
+}
+// Raises if a gradient is not finite, in all processes if one has it. With a loss scale such steps are left out
+// instead.
+TANDEM_INLINE void ModelSteps::check(std::vector<Gradient>& gradients, const std::vector<Variable>& weights) const {
+  Tensor of_all;
+  if (impl::differ_between_processes(weights)) of_all = where(are_finite(gradients, weights), 0.f, std::nanf(""));
+  gradients = tandem::detail::checked_gradients(gradients, weights);
+  if (of_all.is_set()) debugging::check_numerics(of_all, "a gradient of another process");
 }
 TANDEM_INLINE void ModelSteps::unscale(std::vector<Gradient>& gradients) const {
   if (!options.loss_scale) return;
@@ -318,81 +332,6 @@ TANDEM_INLINE std::vector<CheckpointItem> ModelSteps::items() const {
   if (ema) r.push_back({"ema", *ema});
   if (options.loss_scale) r.push_back({"loss_scale", *options.loss_scale});
   if (!sum_of_.empty()) r.push_back({"gradients", sums_});
-  return r;
-}
-
-TANDEM_INLINE OwnSteps::OwnSteps(std::vector<CheckpointItem> items, OfBatch<Outputs> step, FunctionOptions options)
-    : items_(std::move(items)), step_(std::move(step)) {
-  const auto train = function([this](const Batch& batch, bool checked) { return run(batch, checked); },
-                              impl::named(std::move(options), "train"));
-  train_ = train;
-  trace_ = [train](const Batch& batch) { train.get_concrete_function(batch, false); };
-  add_ = function(
-      [this](const std::vector<Tensor>& outputs) {
-        for (std::size_t i = 0; i < outputs.size(); ++i) means_[i].update_state(outputs[i]);
-      },
-      {.name = "means"});
-}
-TANDEM_INLINE std::vector<Tensor> OwnSteps::run(const Batch& batch, bool checked) {
-  if (step_.inputs >= 0 && batch.size() != static_cast<std::size_t>(step_.inputs))
-    errors::raise<errors::InvalidArgumentError>(
-        "Trainer", "a batch has " + impl::count_text(batch.size(), "tensor") + ", but the step takes " +
-                       impl::count_text(static_cast<std::size_t>(step_.inputs), "tensor"));
-  const training_scope training(true);
-  const Outputs outputs = step_.call(batch);
-  note(outputs);
-  std::vector<Tensor> r;
-  for (const auto& [name, value] : outputs) {
-    const bool check = checked && dtypes::floating.has(value.dtype());
-    Replication* const all = tandem::detail::replication;
-    if (check && all) debugging::check_numerics(TANDEM_VIRTUAL(*all, Replication::sum)(value), name);
-    r.push_back(check && !all ? debugging::check_numerics(value, name) : value);
-  }
-  return r;
-}
-TANDEM_INLINE void OwnSteps::note(const Outputs& outputs) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : outputs) {
-    if (value.rank() != 0)
-      errors::raise<errors::InvalidArgumentError>(
-          "Trainer", "the step's output '" + name + "' must be a scalar, not " + to_string(value.spec()));
-    for (const std::string& other : names)
-      if (name == other)
-        errors::raise<errors::InvalidArgumentError>("Trainer", "the step has two outputs named '" + name + "'");
-    names.push_back(name);
-  }
-  if (names.empty()) errors::raise<errors::InvalidArgumentError>("Trainer", "the step returns no output");
-  if (!names_.empty() && names != names_)
-    errors::raise<errors::InvalidArgumentError>("Trainer",
-                                                "the step returns other outputs than for the batches before");
-  if (!names_.empty()) return;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == "loss") loss_ = i;
-  names_ = std::move(names);
-}
-TANDEM_INLINE void OwnSteps::build(const Batch& batch) {
-  trace_(batch);
-  while (means_.size() < names_.size()) means_.emplace_back();
-}
-TANDEM_INLINE Tensor OwnSteps::train(const Batch& batch, Kind kind, Ask*) {
-  const std::vector<Tensor> outputs = train_(batch, kind.checked);
-  add_(outputs);
-  return outputs[loss_];
-}
-TANDEM_INLINE void OwnSteps::reset() {
-  for (const metrics::Mean& m : means_) m.reset_state();
-}
-TANDEM_INLINE void OwnSteps::read(Values& values) const {
-  for (std::size_t i = 0; i < means_.size(); ++i) values.set(names_[i], number_of(means_[i].result()));
-}
-TANDEM_INLINE std::vector<CheckpointItem> OwnSteps::measures() const {
-  std::vector<CheckpointItem> r;
-  for (std::size_t i = 0; i < means_.size(); ++i) r.push_back({"means/" + names_[i], means_[i]});
-  return r;
-}
-TANDEM_INLINE std::vector<CheckpointItem> OwnSteps::items() const {
-  std::vector<CheckpointItem> r = items_;
-  for (CheckpointItem& m : measures()) r.push_back(std::move(m));
   return r;
 }
 

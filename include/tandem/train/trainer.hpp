@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tandem/graph/trace/function_cache.hpp"
+#include "tandem/io/failure_file.hpp"
 #include "tandem/losses/loss.hpp"
 #include "tandem/metrics/metric.hpp"
 #include "tandem/optim/average.hpp"
@@ -87,6 +88,10 @@ struct FitOptions {
   Metadata configuration = {};  ///< what must agree for the run to go on: {{"batch", "100"}, {"data", hash}}
   i64 save_steps = 0;           ///< save every so many steps, besides the end of each epoch; 0: there alone
   int max_to_keep = 2;          ///< the latest checkpoints
+  bool fall_back = false;       ///< go on from the checkpoint before one that is damaged, with a warning
+  /// With a path: a step that raises is computed once more, and leaves a file that shows the error elsewhere
+  /// (`run_graph --replay`). Random ops may draw other numbers then. Not with several processes.
+  io::FailureOptions failure = {};
 
   i64 batch_size = 32;  ///< of fit(x, y)
   bool shuffle = true;  ///< of fit(x, y): another order in each epoch

@@ -205,7 +205,7 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
     detail::Steps::Ask ask;
     const bool is_carried = fit.after_steps == Fit::AfterSteps::carried;
     if (is_carried) ask = fit.ask();
-    run.loss_ = train_once(run, batch, (step + 1) % accumulate == 0, is_carried ? &ask : nullptr);
+    run.loss_ = train_once(fit, batch, (step + 1) % accumulate == 0, is_carried ? &ask : nullptr);
     run.step_ = ++step, ++run.step_in_epoch_;
     fit.saved = false;
     fit.each_callback([&](Callback& c) { c.on_step_end(run); });
@@ -233,26 +233,13 @@ TANDEM_INLINE void TrainerState::read_of_all(Values& values) const {
   replicas.add_up(steps->measures());
   steps->read(values);
 }
-TANDEM_INLINE Tensor TrainerState::train_once(const Run& run, const Batch& batch, bool update,
+TANDEM_INLINE Tensor TrainerState::train_once(const Fit& fit, const Batch& batch, bool update,
                                               detail::Steps::Ask* ask) const {
-  const detail::Steps::Kind kind{update, run.checked_};
-  if (!run.checked_) return steps->train(batch, kind, ask);
-  const auto fail = [&](const errors::OpError& e) {
-    errors::raise<errors::InvalidArgumentError>("fit", "step " + std::to_string(run.step_in_epoch_ + 1) + " of epoch " +
-                                                           std::to_string(run.epoch_ + 1) + ": " + e.what());
-  };
+  const detail::Steps::Kind kind{update, fit.run.checked_};
   try {
     return steps->train(batch, kind, ask);
-  } catch (const errors::InvalidArgumentError& first) {
-    if (detail::Replicas().are_several()) fail(first);  // others may not fail where this one does
-    const detail::KeptValues kept(steps->items());      // the second computation may be finite, and then changes them
-    try {
-      const debugging::CheckNumericsScope op_by_op;
-      steps->train(batch, kind, nullptr);
-    } catch (const errors::InvalidArgumentError& second) {
-      fail(second);
-    }
-    fail(first);
+  } catch (const errors::OpError& e) {
+    explain_failure(fit, batch, kind, e);
     throw;
   }
 }

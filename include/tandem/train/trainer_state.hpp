@@ -39,7 +39,9 @@ struct TrainerState {
   bool restore(Fit& fit, detail::RunPlace& place);
   void read_of_all(Values& values) const;
   bool train_epoch(Fit& fit);
-  Tensor train_once(const Run& run, const Batch& batch, bool update, detail::Steps::Ask* ask) const;
+  Tensor train_once(const Fit& fit, const Batch& batch, bool update, detail::Steps::Ask* ask) const;
+  void explain_failure(const Fit& fit, const Batch& batch, detail::Steps::Kind kind,
+                       const errors::OpError& first) const;
   void plan_exchanges(Fit& fit) const;
   void validate(Fit& fit);
   void end_epoch(Fit& fit);
