@@ -23,6 +23,7 @@ ARGUMENTS = {
     "sequence_labelling": [EPOCHS],
     "image_classifier": [EPOCHS],
     "time_series": [EPOCHS],
+    "sound_classifier": [EPOCHS],
     "vae": [EPOCHS],
     "gan": [EPOCHS],
     "fine_tune": [EPOCHS],
