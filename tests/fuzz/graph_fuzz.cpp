@@ -227,7 +227,7 @@ Tensor argument(Spec s, bool zero) {
 void run(const Ref<Graph>& g, bool plan) {
   for (const bool zero : {true, false}) try {
       std::vector<Tensor> arguments;
-      for (int v : g->arguments) arguments.push_back(argument(g->spec(v), zero));
+      for (const ValueId v : g->arguments) arguments.push_back(argument(g->spec(v), zero));
       (void)(*make_ref<ConcreteFunction>(g->copy(), ExecutionOptions{.plan = plan}))(arguments);
     } catch (const errors::OpError&) {
     }

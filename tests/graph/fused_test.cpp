@@ -112,10 +112,10 @@ TEST_CASE("fused: groups end at other ops, other shapes and effects") {
   const Ref<Graph> r = fuse(*g);
   verify(*r);
   CHECK(count(*r, fused_op) == 3);  // exp + 1; * 2 - 1; tanh * y + v
-  int assigned = -1, last = -1;
-  for (int i = 0; i < static_cast<int>(r->nodes.size()); ++i) {
-    if (r->nodes[static_cast<std::size_t>(i)].op == &assign_variable_op) assigned = i;
-    if (r->nodes[static_cast<std::size_t>(i)].op == &fused_op) last = i;
+  NodeId assigned, last;
+  for (const NodeId i : r->nodes.ids()) {
+    if (r->nodes[i].op == &assign_variable_op) assigned = i;
+    if (r->nodes[i].op == &fused_op) last = i;
   }
   CHECK(assigned < last);
   const Tensor x = numbers({4, 4}, float32, 3), before = v.value_untracked();

@@ -53,49 +53,55 @@ TEST_CASE("graph: what is traced is verified and runs") {
 }
 
 TEST_CASE("graph: verify names what is wrong with a node") {
-  CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in[1] = 100; }),
+  CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in[1] = ValueId(100); }),
              ContainsSubstring("'layer', node MatMul") && ContainsSubstring("uses %100 before it is made"));
-  CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in[1] = -1; }), ContainsSubstring("uses %-1"));
+  CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in[1] = ValueId(-1); }), ContainsSubstring("uses %-1"));
   CHECK_THAT(complaint([](Graph& g) { std::swap(named(g, "MatMul"), named(g, "Relu")); }),
              ContainsSubstring("before it is made"));
-  CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in = InlinedVector<int, 3>(0); }),
+  CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in = InlinedVector<ValueId, 3>(ValueId(0)); }),
              ContainsSubstring("takes 2 inputs"));
-  CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in.push(0); }), ContainsSubstring("takes 2 inputs"));
+  CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in.push(ValueId(0)); }), ContainsSubstring("takes 2 inputs"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").attrs = no_attrs; }), ContainsSubstring("attributes"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").attrs = IndexAttrs{1}; }), ContainsSubstring("attributes"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "Relu").op = &matmul_op; }), ContainsSubstring("attributes"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "Relu").first_out = named(g, "MatMul").first_out; }),
              ContainsSubstring("a second time"));
-  CHECK_THAT(complaint([](Graph& g) { named(g, "Relu").first_out = 1000; }), ContainsSubstring("does not have"));
+  CHECK_THAT(complaint([](Graph& g) { named(g, "Relu").first_out = ValueId(1000); }),
+             ContainsSubstring("does not have"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "Relu").outputs = 2; }), ContainsSubstring("node Relu"));
 }
 
 TEST_CASE("graph: verify compares specs with the rules") {
-  CHECK_THAT(complaint([](Graph& g) { g.specs[static_cast<std::size_t>(g.outputs[0])].dtype = float64; }),
+  CHECK_THAT(complaint([](Graph& g) { g.specs[g.outputs[0]].dtype = float64; }),
              ContainsSubstring("is float32[None,3], not float64[None,3]"));
   CHECK_THAT(complaint([](Graph& g) {
-               g.specs[static_cast<std::size_t>(g.outputs[0])].shape = {2, 2};
+               g.specs[g.outputs[0]].shape = {2, 2};
              }),
              ContainsSubstring("is float32[None,3], not float32[2,2]"));
   CHECK_THAT(complaint([](Graph& g) {
-               g.specs[static_cast<std::size_t>(named(g, "w").first_out)].shape = {2, 4};
+               g.specs[named(g, "w").first_out].shape = {2, 4};
              }),
              ContainsSubstring("node w: is float32[2,3], not float32[2,4]"));
   CHECK_THAT(complaint([](Graph& g) {
-               g.specs[0].shape = {5, 7};
+               g.specs[ValueId(0)].shape = {5, 7};
              }),
              ContainsSubstring("node MatMul") && ContainsSubstring("inner dimensions"));
-  CHECK(complaint([](Graph& g) { g.specs[static_cast<std::size_t>(g.outputs[0])].shape = {5, 3}; }) == "none");
+  CHECK(complaint([](Graph& g) { g.specs[g.outputs[0]].shape = {5, 3}; }) == "none");
 }
 
 TEST_CASE("graph: verify checks leaves") {
-  CHECK_THAT(complaint([](Graph& g) { g.outputs[0] = 99; }), ContainsSubstring("%99, which no node makes"));
-  CHECK_THAT(complaint([](Graph& g) { g.arguments.push_back(99); }), ContainsSubstring("%99, which no node makes"));
+  CHECK_THAT(complaint([](Graph& g) { g.outputs[0] = ValueId(99); }), ContainsSubstring("%99, which no node makes"));
+  CHECK_THAT(complaint([](Graph& g) { g.arguments.push_back(ValueId(99)); }),
+             ContainsSubstring("%99, which no node makes"));
   CHECK_THAT(complaint([](Graph& g) { g.arguments.clear(); }), ContainsSubstring("is not argument 0"));
   CHECK_THAT(complaint([](Graph& g) { g.variables.clear(); }),
              ContainsSubstring("Variable that the graph does not have"));
   CHECK_THAT(complaint([](Graph& g) { g.variables[0] = Variable(ones({2})); }), ContainsSubstring("is float32[2]"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "x").attrs = IndexAttrs{-1}; }), ContainsSubstring("is not argument"));
+  CHECK_THAT(complaint([](Graph& g) { named(g, "x").attrs = IndexAttrs{i64{1} << 32}; }),
+             ContainsSubstring("is not argument 4294967296"));
+  CHECK_THAT(complaint([](Graph& g) { named(g, "v").attrs = IndexAttrs{i64{1} << 32}; }),
+             ContainsSubstring("Variable that the graph does not have"));
 }
 
 TEST_CASE("graph: prints one line an op") {

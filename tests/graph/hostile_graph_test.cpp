@@ -38,7 +38,7 @@ Ref<Graph> traced(std::initializer_list<Spec> arguments, const F& f) {
 Ref<Graph> around(const OpDef& op, const Attrs& attrs, const std::vector<Spec>& arguments,
                   std::initializer_list<Spec> outputs) {
   auto g = make_ref<Graph>();
-  std::vector<int> in;
+  std::vector<ValueId> in;
   for (const Spec& s : arguments) in.push_back(g->add_argument(s));
   g->outputs.push_back(g->add(op, attrs, in, {outputs.begin(), outputs.size()}));
   return g;
@@ -81,7 +81,7 @@ TEST_CASE("hostile graph: verify looks into the graphs that control flow runs") 
                            .copy();
   verify(*g);
   for (Node& n : g->nodes)
-    if (n.op == &cond_op) n.attrs.get<CondAttrs>().then->nodes.back().in[0] = 1000;
+    if (n.op == &cond_op) n.attrs.get<CondAttrs>().then->nodes.back().in[0] = ValueId(1000);
   CHECK_THROWS_AS(verify(*g), errors::InternalError);
 }
 

@@ -98,7 +98,7 @@ TEST_CASE("names: a constant keeps its name's line, and appears once") {
     return a * a;
   });
   CHECK(names_of(*g) == Names{"a", "Multiply"});
-  CHECK(std::string(g->nodes[0].where.file).ends_with("names_test.cpp"));
+  CHECK(std::string(g->nodes.front().where.file).ends_with("names_test.cpp"));
 }
 
 namespace {

@@ -31,11 +31,10 @@ int in_place(const Shape& shape, const F& f) {
   for (const Node& n : g->nodes) {
     if (n.op != &concat_op && n.op != &stack_op) continue;
     std::size_t offset = 0;
-    const auto whole = static_cast<std::size_t>(n.first_out);
-    for (const int v : n.in) {
-      const auto x = static_cast<std::size_t>(v);
+    const ValueId whole = n.first_out;
+    for (const ValueId x : n.in) {
       found += plan.base[x] == plan.base[whole] && plan.offset[x] == plan.offset[whole] + offset;
-      offset += g->spec(v).bytes();
+      offset += g->spec(x).bytes();
     }
   }
   return found;

@@ -37,7 +37,8 @@ int overwrites(const F& f, const ExecutionOptions& execution = {}) {
     CHECK(state.y.to_vector<float>() == eager.y.to_vector<float>());
   }
   const Plan plan = make_plan(g.get_concrete_function(t)->optimized());
-  return static_cast<int>(std::count_if(plan.overwrites.begin(), plan.overwrites.end(), [](int v) { return v >= 0; }));
+  const auto is_set = [](VariableIndex v) { return v.is_set(); };
+  return static_cast<int>(std::count_if(plan.overwrites.begin(), plan.overwrites.end(), is_set));
 }
 constexpr ExecutionOptions unfused{.passes = {.fuse = false, .fuse_reductions = false}};
 

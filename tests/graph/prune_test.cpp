@@ -9,7 +9,8 @@
 using namespace tandem;
 using testing::call;
 using Names = std::vector<std::string>;
-using Values = std::vector<int>;
+using Values = std::vector<ValueId>;
+using Nodes = std::vector<NodeId>;
 
 namespace {
 
@@ -65,8 +66,8 @@ TEST_CASE("prune: a fed value takes the place of what made it") {
   CHECK(run_pruned(*g, {"a"}, {"b"}, {constant(15)})[0].item<int>() == 45);
   const Ref<Graph> part = prune(*g, Names{"a:0"}, Names{"b:0", "a:0"});
   CHECK(part->nodes.size() == 3);  // the argument, 3, and the product
-  CHECK(part->nodes[0].op == &argument_op);
-  CHECK(part->nodes[0].name == "a");
+  CHECK(part->nodes.front().op == &argument_op);
+  CHECK(part->nodes.front().name == "a");
   CHECK(part->spec(part->arguments[0]) == Spec{{}, int32, {}});
   CHECK(call(part, {constant(15)})[1].item<int>() == 15);
 }
@@ -82,7 +83,7 @@ TEST_CASE("prune: a vector is fed into prod + sum") {
 
 TEST_CASE("prune: by value") {
   const Ref<Graph> g = sums();
-  const int b = g->outputs[0], a = g->nodes.back().in[0];
+  const ValueId b = g->outputs[0], a = g->nodes.back().in[0];
   CHECK(call(prune(*g, Values{}, Values{a, b}), {})[1].item<int>() == 21);
   CHECK(call(prune(*g, Values{a}, Values{b}), {constant(15)})[0].item<int>() == 45);
 }
@@ -177,7 +178,7 @@ TEST_CASE("prune: wrong names and values raise") {
   CHECK_THROWS_WITH(prune(*g, Names{}, Names{":0"}), ContainsSubstring("no op named ''"));
   CHECK_THROWS_WITH(prune(*g, Names{"told"}, Names{"z"}), ContainsSubstring("no output to feed"));
   CHECK_THROWS_WITH(prune(*g, Names{"x", "x:0"}, Names{"z"}), ContainsSubstring("'x:0' is fed twice"));
-  CHECK_THROWS_AS(prune(*g, Values{99}, Values{0}), errors::OutOfRangeError);
-  CHECK_THROWS_AS(prune(*g, Values{}, Values{-1}), errors::OutOfRangeError);
-  CHECK_THROWS_AS(prune(*g, Values{0}, Values{}, Values{99}), errors::OutOfRangeError);
+  CHECK_THROWS_AS(prune(*g, Values{ValueId(99)}, Values{ValueId(0)}), errors::OutOfRangeError);
+  CHECK_THROWS_AS(prune(*g, Values{}, Values{ValueId(-1)}), errors::OutOfRangeError);
+  CHECK_THROWS_AS(prune(*g, Values{ValueId(0)}, Values{}, Nodes{NodeId(99)}), errors::OutOfRangeError);
 }

@@ -70,7 +70,7 @@ TEST_CASE("serialize: a split into parts of many sizes is one op and comes back"
   CHECK(g->spec(g->outputs[7]).shape == Shape{2, 310 - 299});
   const Ref<Graph> back = loaded(*g);
   CHECK(to_string(*back) == to_string(*g));
-  CHECK(back->nodes[1].attrs == g->nodes[1].attrs);
+  CHECK(back->nodes[NodeId(1)].attrs == g->nodes[NodeId(1)].attrs);
   const Tensor value = reshape(range(0.f, 620.f), {2, 310});
   const std::vector<Tensor> want = split(value, sizes, {.axis = 1});
   const auto got = call(back, {value});
@@ -179,7 +179,7 @@ TEST_CASE("serialize: only allowed ops are loaded") {
 TEST_CASE("serialize: wrong graphs are not written") {
   Ref<Graph> g = training(Variable(ones({2, 1})));
   for (Node& n : g->nodes)
-    if (n.op == &assign_variable_op) n.in[0] = 1000;
+    if (n.op == &assign_variable_op) n.in[0] = ValueId(1000);
   CHECK_THROWS_AS(serialize(*g), errors::InternalError);
 }
 

@@ -50,10 +50,10 @@ Ref<Graph> step_of(const Optimizer& optimizer, const std::vector<Variable>& weig
 }
 // Every output of an update is assigned right behind it, so that it may be made in the Variable's buffer.
 bool assigns_at_once(const Graph& g, const OpDef& op) {
-  for (std::size_t i = 0; i < g.nodes.size(); ++i) {
+  for (const NodeId i : g.nodes.ids()) {
     if (g.nodes[i].op != &op) continue;
     for (int k = 0; k < g.nodes[i].outputs; ++k) {
-      const Node& next = g.nodes[i + 1 + static_cast<std::size_t>(k)];
+      const Node& next = g.nodes[i + 1 + k];
       if (next.op != &assign_variable_op || next.in[0] != g.nodes[i].first_out + k) return false;
     }
   }

@@ -173,7 +173,7 @@ File file_of(const Call& call, Places places) {
   g->name = "f";
   File file{call.op, {}, {}};
   std::vector<Tensor> seen;
-  std::vector<int> in;
+  std::vector<ValueId> in;
   for (std::size_t i = 0; i < call.in.size(); ++i) {
     const Tensor& x = call.in[i];
     if (places.host_constants && lives_on_host(*call.op, i, call.in.size()) && !x.is_symbolic()) {
@@ -189,7 +189,7 @@ File file_of(const Call& call, Places places) {
   for (const Tensor& t : seen) pointers.push_back(&t);
   try {
     const Specs out = checked_specs(*call.op, {pointers.data(), pointers.size()}, call.attrs);
-    const int first = g->add(*call.op, call.attrs, in, {out.begin(), out.size()});
+    const ValueId first = g->add(*call.op, call.attrs, in, {out.begin(), out.size()});
     for (int k = 0; k < static_cast<int>(out.size()); ++k) g->outputs.push_back(first + k);
     file.bytes = serialize(*g);
   } catch (const errors::OpError&) {

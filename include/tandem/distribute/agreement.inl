@@ -62,7 +62,7 @@ class GraphText {
     for (const Node& n : g.nodes) {
       NodeText t;
       t.structure = indent + n.op->name + "(";
-      for (const int v : n.in) t.structure += std::to_string(v) + ",";
+      for (const ValueId v : n.in) t.structure += std::to_string(v.number()) + ",";
       t.structure += ")";
       std::string specs;
       for (int k = 0; k < n.outputs; ++k) {
@@ -77,9 +77,8 @@ class GraphText {
         has_single = has_single || (shape.rank() > 0 && shape.dim(0) == 1);
       }
       if (n.op == &read_variable_op || n.op == &assign_variable_op) {
-        const i64 index = n.attrs.get<IndexAttrs>().index;
-        const Variable& v = g.variables[static_cast<std::size_t>(index)];
-        t.structure += " #" + std::to_string(index) + " ";
+        const Variable& v = variable_of(g, n);
+        t.structure += " #" + std::to_string(variable_index(n).number()) + " ";
         if (v.aggregate()) t.structure += to_string(v.shape());
         else add_columns(t, v.shape());
         t.display = " of Variable '" + v.name() + "'";
@@ -98,7 +97,7 @@ class GraphText {
       for (const Graph* body : subgraphs(n)) add(*body, indent + "  ");
     }
     std::string outputs = indent + "returns ";
-    for (const int v : g.outputs) outputs += std::to_string(v) + ",";
+    for (const ValueId v : g.outputs) outputs += std::to_string(v.number()) + ",";
     nodes.push_back({outputs,
                      {},
                      "the end of the graph, which returns " + std::to_string(g.outputs.size()) +

@@ -142,10 +142,10 @@ TANDEM_INLINE std::vector<Tensor> call_or_save(ConcreteFunction& function, const
 TANDEM_INLINE Failure load_failure(const std::string& path, const LoadOptions& options) {
   const NamedGraph file = parse_named_graph(detail::read_regular_file("load_failure", path), options);
   std::map<std::string, std::string> parts;
-  const std::vector<int> producers = file.graph->producers();
+  const ById<ValueId, NodeId> producers = file.graph->producers();
   for (std::size_t i = 0; i < file.outputs.size(); ++i) {
-    const int node = producers[static_cast<std::size_t>(file.graph->outputs[i])];
-    const Tensor* const t = node < 0 ? nullptr : constant_of(file.graph->nodes[static_cast<std::size_t>(node)]);
+    const NodeId node = producers[file.graph->outputs[i]];
+    const Tensor* const t = node.is_set() ? constant_of(file.graph->nodes[node]) : nullptr;
     if (!t || !t->has_data() || t->dtype() != DType::uint8) impl::raise_no_failure(path, "it computes something");
     parts[file.outputs[i]].assign(static_cast<const char*>(t->raw()), static_cast<std::size_t>(t->size()));
   }
@@ -160,10 +160,10 @@ TANDEM_INLINE Failure load_failure(const std::string& path, const LoadOptions& o
             parts["kernels"],
             parts["values"] == "yes"};
   const Ref<Graph> arguments = parse_graph(parts["arguments"], {});
-  const std::vector<int> makers = arguments->producers();
-  for (const int v : arguments->outputs) {
-    const int node = makers[static_cast<std::size_t>(v)];
-    const Tensor* const t = node < 0 ? nullptr : constant_of(arguments->nodes[static_cast<std::size_t>(node)]);
+  const ById<ValueId, NodeId> makers = arguments->producers();
+  for (const ValueId v : arguments->outputs) {
+    const NodeId node = makers[v];
+    const Tensor* const t = node.is_set() ? constant_of(arguments->nodes[node]) : nullptr;
     if (!t || !t->has_data()) impl::raise_no_failure(path, "its arguments are not values");
     r.arguments.push_back(*t);
   }

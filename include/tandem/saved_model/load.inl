@@ -103,7 +103,7 @@ TANDEM_INLINE void check_variables(const std::string& directory, const LoadOptio
 }
 
 // The graph says what the manifest says.
-TANDEM_INLINE void check_tensors(const std::string& path, const Graph& g, const std::vector<int>& values,
+TANDEM_INLINE void check_tensors(const std::string& path, const Graph& g, Span<const ValueId> values,
                                  const std::vector<std::string>& names, const std::vector<TensorInfo>& listed) {
   if (names.size() != listed.size())
     raise_damaged_model(path, "it has " + std::to_string(names.size()) +

@@ -147,7 +147,7 @@ TANDEM_INLINE i64 Loaded::memory_for(i64 batch) const {
         impl::refuse_call("memory_for: " + std::to_string(batch) + " rows make a value of the signature '" + name +
                           "' too large, " + to_string(impl::with_batch(s, batch)));
     std::vector<Spec> specs;
-    for (int v : g.arguments) specs.push_back(impl::with_batch(g.spec(v), batch));
+    for (const ValueId v : g.arguments) specs.push_back(impl::with_batch(g.spec(v), batch));
     const MemoryUse use = callable.function->memory_for(specs);
     most = std::max(most, use.call() + use.packed);
   }

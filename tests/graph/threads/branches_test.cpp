@@ -65,17 +65,17 @@ struct Stretch {
 // What the nodes of a region read and write in the arena.
 std::vector<Stretch> stretches(const Graph& g, const Plan& p, const Branches::Region& r) {
   std::vector<Stretch> all;
-  for (std::size_t i = r.first; i < r.end; ++i) {
+  for (const NodeId i : IdRange(r.first, r.end)) {
     const int branch = p.branches.of_node[i];
     if (branch < 0) continue;
     const Node& n = g.nodes[i];
-    const auto add = [&](int value, bool written) {
-      const auto v = static_cast<std::size_t>(value), base = static_cast<std::size_t>(p.base[v]);
+    const auto add = [&](ValueId v, bool written) {
+      const ValueId base = p.base[v];
       if (p.kind[base] != Plan::arena || n.op->flags.alias) return;
       const std::size_t begin = p.arena_offset[base] + p.offset[v];
-      all.push_back({begin, begin + g.spec(value).bytes(), branch, written});
+      all.push_back({begin, begin + g.spec(v).bytes(), branch, written});
     };
-    for (int v : n.in) add(v, false);
+    for (const ValueId v : n.in) add(v, false);
     for (int k = 0; k < n.outputs; ++k) add(n.first_out + k, true);
     if (p.workspace_bytes[i])
       all.push_back({p.workspace_offset[i], p.workspace_offset[i] + p.workspace_bytes[i], branch, true});
@@ -85,16 +85,16 @@ std::vector<Stretch> stretches(const Graph& g, const Plan& p, const Branches::Re
 // Checks that no branch writes what another one reads or writes, and uses nothing that another one computes.
 void check_apart(const Graph& g) {
   const Plan p = make_plan(g);
-  const std::vector<int> producers = g.producers();
+  const ById<ValueId, NodeId> producers = g.producers();
   for (const Branches::Region& r : p.branches.regions) {
     const std::vector<Stretch> all = stretches(g, p, r);
     int shared = 0, foreign = 0;
     for (const Stretch& a : all)
       for (const Stretch& b : all)
         shared += a.branch != b.branch && (a.written || b.written) && a.begin < b.end && b.begin < a.end;
-    for (std::size_t i = r.first; i < r.end; ++i)
-      for (int v : g.nodes[i].in) {
-        const auto from = static_cast<std::size_t>(producers[static_cast<std::size_t>(v)]);
+    for (const NodeId i : IdRange(r.first, r.end))
+      for (const ValueId v : g.nodes[i].in) {
+        const NodeId from = producers[v];
         foreign +=
             from >= r.first && p.branches.of_node[from] >= 0 && p.branches.of_node[i] != p.branches.of_node[from];
       }
@@ -136,7 +136,7 @@ TEST_CASE("branches: off unless asked for; the plan says which nodes they have")
   CHECK(p.branches.regions[0].count == 3);
   CHECK_THAT(to_string(p, *g), ContainsSubstring(" in 3 branches"));
   std::array<int, 3> products{};
-  for (std::size_t i = 0; i < g->nodes.size(); ++i)
+  for (const NodeId i : g->nodes.ids())
     if (g->nodes[i].op == &matmul_op) ++products[static_cast<std::size_t>(p.branches.of_node[i])];
   CHECK(products == std::array<int, 3>{4, 4, 4});
   check_apart(*g);

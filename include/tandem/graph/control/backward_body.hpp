@@ -16,7 +16,7 @@ class BackwardBody {
  public:
   TANDEM_LAZY BackwardBody(const Derivative& d, Derivative::Backward b)
       : d_(d), b_(std::move(b)), uses_(b_.graph->uses()), tracer_(b_.graph->name) {
-    for (int v : b_.graph->arguments) symbols_.push_back(Tensor::symbol(b_.graph->spec(v)));
+    for (ValueId v : b_.graph->arguments) symbols_.push_back(Tensor::symbol(b_.graph->spec(v)));
   }
 
   /// Adds an argument, for which the op receives `outer`.
@@ -36,12 +36,12 @@ class BackwardBody {
   TANDEM_LAZY void upstream(const Tensor& symbol) { symbols_[d_.inputs() + d_.saved().size() + upstreams_++] = symbol; }
 
   /// Index of the forward graph's output, at or after `first`, that returns the value.
-  TANDEM_LAZY std::size_t output_of(int value, std::size_t first = 0) const {
-    const std::vector<int>& outputs = d_.forward().outputs;
+  TANDEM_LAZY std::size_t output_of(ValueId value, std::size_t first = 0) const {
+    const LeanVector<ValueId>& outputs = d_.forward().outputs;
     const auto at = std::find(outputs.begin() + static_cast<std::ptrdiff_t>(first), outputs.end(), value);
     if (at == outputs.end())
       errors::raise<errors::InternalError>(d_.forward().name.c_str(),
-                                           "was not recorded: its gradient lacks %" + std::to_string(value));
+                                           "was not recorded: its gradient lacks %" + std::to_string(value.number()));
     return static_cast<std::size_t>(at - outputs.begin());
   }
   TANDEM_LAZY bool is_known(std::size_t input) const { return spec(input).shape.is_fully_defined(); }
@@ -65,14 +65,12 @@ class BackwardBody {
   TANDEM_LAZY Ref<Graph> finish(Span<const Tensor> outputs) { return tracer_.finish(outputs); }
 
  private:
-  TANDEM_LAZY bool uses(std::size_t argument) const {
-    return uses_[static_cast<std::size_t>(b_.graph->arguments[argument])] > 0;
-  }
+  TANDEM_LAZY bool uses(std::size_t argument) const { return uses_[b_.graph->arguments[argument]] > 0; }
   TANDEM_LAZY const Spec& spec(std::size_t input) const { return d_.forward().spec(d_.input_value(input)); }
 
   const Derivative& d_;
   Derivative::Backward b_;
-  std::vector<int> uses_;
+  ById<ValueId, int> uses_;
   Tracer tracer_;
   std::vector<Tensor> symbols_;  // indexed by argument of the gradients' graph
   std::vector<Tensor> outer_;

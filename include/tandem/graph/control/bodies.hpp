@@ -61,15 +61,16 @@ TANDEM_LAZY inline Tensor placeholder(Spec s) {
 }
 // Values of the derivative's forward graph that the backward graph reads and that are available neither as an input
 // nor as an output from `first` on.
-TANDEM_LAZY inline std::vector<int> needed_values(const Derivative& d, const std::vector<char>& is_at_hand,
-                                                  std::size_t first) {
-  std::vector<int> needed = d.saved();
+TANDEM_LAZY inline LeanVector<ValueId> needed_values(const Derivative& d, const std::vector<char>& is_at_hand,
+                                                     std::size_t first) {
+  LeanVector<ValueId> needed = d.saved();
   for (std::size_t i = 0; i < d.inputs(); ++i)
     if (d.reads_input()[i] && (i >= is_at_hand.size() || !is_at_hand[i])) needed.push_back(d.input_value(i));
-  const std::vector<int>& has = d.forward().outputs;
-  const auto begin = has.begin() + static_cast<std::ptrdiff_t>(first);
-  std::erase_if(needed, [&](int v) { return std::find(begin, has.end(), v) != has.end(); });
-  return needed;
+  const LeanVector<ValueId>& has = d.forward().outputs;
+  LeanVector<ValueId> r;
+  for (const ValueId v : needed)
+    if (std::find(has.begin() + first, has.end(), v) == has.end()) r.push_back(v);
+  return r;
 }
 
 }  // namespace TANDEM_NS::detail

@@ -18,7 +18,7 @@ class TANDEM_API Body final : public Opaque {
   TANDEM_LAZY ConcreteFunction& function();
   TANDEM_LAZY const Derivative& derivative();
   /// The graph that also returns the values `more` of the derivative's forward graph; created once.
-  TANDEM_LAZY Ref<Graph> recorded(Span<const int> more);
+  TANDEM_LAZY Ref<Graph> recorded(Span<const ValueId> more);
 
  private:
   explicit Body(const Graph& graph) : graph_(graph) {}

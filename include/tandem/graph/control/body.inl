@@ -26,12 +26,12 @@ TANDEM_LAZY_INLINE const Derivative& Body::derivative() {
   if (!derivative_) derivative_ = std::move(made);
   return *derivative_;
 }
-TANDEM_LAZY_INLINE Ref<Graph> Body::recorded(Span<const int> more) {
+TANDEM_LAZY_INLINE Ref<Graph> Body::recorded(Span<const ValueId> more) {
   const Graph& forward = derivative().forward();
   const std::lock_guard lock(mutex_);
   if (!recorded_) {
     recorded_ = forward.copy();
-    recorded_->outputs.insert(recorded_->outputs.end(), more.begin(), more.end());
+    recorded_->outputs.append(more.begin(), more.end());
   }
   return recorded_;
 }

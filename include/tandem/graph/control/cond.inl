@@ -82,7 +82,7 @@ TANDEM_LAZY_INLINE Tensors execute_cond(Inputs in, const Attrs& attrs) {
 TANDEM_LAZY TANDEM_INLINE Ref<Graph> recorded_branch(Ref<Graph> g) {
   for (;;) {
     Body& body = Body::of(*g);
-    const std::vector<int> needed = needed_values(body.derivative(), std::vector<char>(g->arguments.size(), 1), 0);
+    const LeanVector<ValueId> needed = needed_values(body.derivative(), std::vector<char>(g->arguments.size(), 1), 0);
     if (needed.empty()) return g;
     g = body.recorded(needed);
   }
@@ -151,7 +151,7 @@ TANDEM_LAZY class CondGradient {
     const Derivative& d = b.derivative;
     const std::size_t arguments = b.graph.arguments.size();
     BackwardBody body(d, std::move(backward));
-    const auto from_output = [&](int value) {
+    const auto from_output = [&](ValueId value) {
       return body.argument(c_.out[output(b, body.output_of(value))], d.forward().spec(value));
     };
     for (std::size_t i = 0; i < d.inputs(); ++i)

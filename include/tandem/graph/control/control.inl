@@ -55,7 +55,7 @@ TANDEM_LAZY_INLINE void hoist_reads(std::initializer_list<TracedBody*> bodies) {
   for (TracedBody* b : bodies)
     for (Node& n : b->graph->nodes) {
       if (n.op != &read_variable_op) continue;
-      const Variable& v = b->graph->variables[detail::count_of(n.attrs.get<IndexAttrs>().index)];
+      const Variable& v = tandem::variable_of(*b->graph, n);
       if (assigned.contains(v)) continue;
       b->captures.push_back(v.read_value());
       n.op = &argument_op;
@@ -65,20 +65,20 @@ TANDEM_LAZY_INLINE void hoist_reads(std::initializer_list<TracedBody*> bodies) {
 }
 TANDEM_LAZY_INLINE void pass_in_read_variables(TracedBody& b) {
   Graph& g = *b.graph;
-  const auto before = static_cast<std::ptrdiff_t>(g.nodes.size());
-  std::vector<int> argument(g.variables.size(), -1);
-  const auto variable_of = [](const Node& n) { return detail::count_of(n.attrs.get<IndexAttrs>().index); };
-  for (std::ptrdiff_t i = 0; i < before; ++i) {
-    const Node& n = g.nodes[detail::count_of(i)];
-    if (n.op != &read_variable_op || !detail::has_derivative(g.spec(n.first_out)) || argument[variable_of(n)] >= 0)
-      continue;
-    const std::size_t at = variable_of(n);
-    b.captures.push_back(g.variables[at].read_value());
-    argument[at] = g.add_argument(g.variables[at].spec(), "captured/" + g.variables[at].name());
+  const NodeId before = g.nodes.end_id();
+  ById<VariableIndex, ValueId> argument(g.variables.size());
+  for (const NodeId i : IdRange(NodeId(0), before)) {
+    const Node& n = g.nodes[i];
+    if (n.op != &read_variable_op || !detail::has_derivative(g.spec(n.first_out))) continue;
+    const VariableIndex at = variable_index(n);
+    if (argument[at].is_set()) continue;
+    const Variable& v = g.variable(at);
+    b.captures.push_back(v.read_value());
+    argument[at] = g.add_argument(v.spec(), "captured/" + v.name());
   }
-  std::rotate(g.nodes.begin(), g.nodes.begin() + before, g.nodes.end());
+  std::rotate(g.nodes.begin(), g.nodes.begin() + before.number(), g.nodes.end());
   for (Node& n : g.nodes)
-    if (n.op == &read_variable_op && argument[variable_of(n)] >= 0) n.in.push(argument[variable_of(n)]);
+    if (n.op == &read_variable_op && argument[variable_index(n)].is_set()) n.in.push(argument[variable_index(n)]);
 }
 TANDEM_LAZY_INLINE std::vector<Tensor> listed(Tensors tensors) {
   return {std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end())};

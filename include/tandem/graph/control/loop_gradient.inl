@@ -15,19 +15,19 @@ namespace detail {
 
 // Values of the body that the gradients read and that the body does not return. Captures and rows are inputs of the
 // gradient anyway; carried values must be saved, and with unknown dimensions also for the shape of zeros.
-TANDEM_LAZY TANDEM_INLINE std::vector<int> values_to_record(const LoopAttrs& a) {
+TANDEM_LAZY TANDEM_INLINE LeanVector<ValueId> values_to_record(const LoopAttrs& a) {
   const Derivative& d = Body::of(*a.body).derivative();
   const LoopLayout at(a);
   std::vector<char> at_hand(a.body->arguments.size(), 1);
   for (std::size_t i = 0; i < at.carried; ++i) at_hand[i] = 0;
-  std::vector<int> needed = needed_values(d, at_hand, at.carried);
-  const auto has = [&](int v) {
-    const std::vector<int>& outputs = d.forward().outputs;
+  LeanVector<ValueId> needed = needed_values(d, at_hand, at.carried);
+  const auto has = [&](ValueId v) {
+    const LeanVector<ValueId>& outputs = d.forward().outputs;
     return std::find(needed.begin(), needed.end(), v) != needed.end() ||
            std::find(outputs.begin() + a.carried, outputs.end(), v) != outputs.end();
   };
   for (std::size_t i = 0; i < at.carried; ++i) {
-    const int v = d.input_value(i);
+    const ValueId v = d.input_value(i);
     const Spec& s = d.forward().spec(v);
     if (has_derivative(s) && !s.shape.is_fully_defined() && !has(v)) needed.push_back(v);
   }
@@ -35,11 +35,12 @@ TANDEM_LAZY TANDEM_INLINE std::vector<int> values_to_record(const LoopAttrs& a) 
 }
 TANDEM_LAZY_INLINE Attrs recording_loop(LoopAttrs a) {
   for (;;) {  // as in recorded_branch
-    const std::vector<int> needed = values_to_record(a);
+    const LeanVector<ValueId> needed = values_to_record(a);
     if (needed.empty()) return a;
     Body& body = Body::of(*a.body);
     a.ragged_results.resize(LoopLayout(a).stacked, 'd');
-    for (int v : needed) a.ragged_results += body.derivative().forward().spec(v).shape.is_fully_defined() ? 'd' : 'r';
+    for (ValueId v : needed)
+      a.ragged_results += body.derivative().forward().spec(v).shape.is_fully_defined() ? 'd' : 'r';
     a.body = body.recorded(needed);
   }
 }
@@ -104,7 +105,7 @@ TANDEM_LAZY class LoopGradient {
     }
   }
 
-  const Spec& value_spec(int value) const { return d_.forward().spec(value); }
+  const Spec& value_spec(ValueId value) const { return d_.forward().spec(value); }
   const Spec& argument_spec(std::size_t i) const { return value_spec(d_.input_value(i)); }
   bool is_row(std::size_t argument) const { return argument >= at_.carried && argument < at_.carried + at_.rows; }
   bool is_capture(std::size_t argument) const {
@@ -121,7 +122,7 @@ TANDEM_LAZY class LoopGradient {
     return sums;
   }
   void declare_rows(BackwardBody& body) {
-    const auto from_stack = [&](int value) {
+    const auto from_stack = [&](ValueId value) {
       const std::size_t i = stacked_output(body, value);
       return result_rows(body, c_.out[i], i);
     };
@@ -153,7 +154,9 @@ TANDEM_LAZY class LoopGradient {
     if (table) tables_.push_back(*table);
   }
   // The output that has the value of each iteration; the carried outputs have only that of the last.
-  std::size_t stacked_output(const BackwardBody& body, int value) const { return body.output_of(value, at_.carried); }
+  std::size_t stacked_output(const BackwardBody& body, ValueId value) const {
+    return body.output_of(value, at_.carried);
+  }
   void declare_captures(BackwardBody& body) {
     for (std::size_t i = 0; i < d_.inputs(); ++i)
       if (is_capture(i) && body.reads_input(i))

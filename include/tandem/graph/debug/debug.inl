@@ -142,11 +142,11 @@ DebugRun run_from(const State& state, const Run& run) {
 TANDEM_LAZY class Alignment {
  public:
   Alignment(const Graph& graph, const LeanVector<EagerRecord::Step>& steps) : g_(graph), steps_(steps) {
-    for (std::size_t i = 0; i < g_.nodes.size(); ++i)
+    for (const NodeId i : g_.nodes.ids())
       if (const Node& n = g_.nodes[i]; n.outputs && n.op != &argument_op && n.op != &constant_op) nodes_.push_back(i);
   }
   /// Pairs {node, step} in order.
-  LeanVector<std::pair<std::size_t, std::size_t>> pairs() const {
+  LeanVector<std::pair<NodeId, std::size_t>> pairs() const {
     return nodes_.size() * steps_.size() <= most_cells ? longest() : greedy();
   }
 
@@ -162,14 +162,14 @@ TANDEM_LAZY class Alignment {
     }
     return true;
   }
-  LeanVector<std::pair<std::size_t, std::size_t>> longest() const {
+  LeanVector<std::pair<NodeId, std::size_t>> longest() const {
     const std::size_t rows = nodes_.size(), columns = steps_.size();
     LeanVector<std::uint32_t> best((rows + 1) * (columns + 1));  // of the remaining suffixes
     const auto at = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return best[i * (columns + 1) + j]; };
     for (std::size_t i = rows; i-- > 0;)
       for (std::size_t j = columns; j-- > 0;)
         at(i, j) = alike(i, j) ? at(i + 1, j + 1) + 1 : std::max(at(i + 1, j), at(i, j + 1));
-    LeanVector<std::pair<std::size_t, std::size_t>> r;
+    LeanVector<std::pair<NodeId, std::size_t>> r;
     for (std::size_t i = 0, j = 0; i < rows && j < columns;) {
       if (alike(i, j)) r.emplace_back(nodes_[i++], j++);
       else if (at(i + 1, j) >= at(i, j + 1)) ++i;
@@ -177,8 +177,8 @@ TANDEM_LAZY class Alignment {
     }
     return r;
   }
-  LeanVector<std::pair<std::size_t, std::size_t>> greedy() const {
-    LeanVector<std::pair<std::size_t, std::size_t>> r;
+  LeanVector<std::pair<NodeId, std::size_t>> greedy() const {
+    LeanVector<std::pair<NodeId, std::size_t>> r;
     std::size_t from = 0;
     for (std::size_t i = 0; i < nodes_.size(); ++i)
       for (std::size_t j = from; j < std::min(steps_.size(), from + 64); ++j)
@@ -192,15 +192,15 @@ TANDEM_LAZY class Alignment {
 
   const Graph& g_;
   const LeanVector<EagerRecord::Step>& steps_;
-  std::vector<std::size_t> nodes_;
+  LeanVector<NodeId> nodes_;
 };
 
 // Describes the first node whose value differs from that of the eager step; empty if all agree.
 TANDEM_LAZY TANDEM_INLINE std::string first_wrong_node(const Graph& g, const LeanVector<EagerRecord::Step>& steps,
-                                                       const std::vector<Tensor>& values) {
+                                                       const ById<ValueId, Tensor>& values) {
   for (const auto& [node, step] : Alignment(g, steps).pairs())
     for (std::size_t k = 0; k < steps[step].out.size(); ++k) {
-      const Tensor& traced = values[static_cast<std::size_t>(g.nodes[node].first_out) + k];
+      const Tensor& traced = values[g.nodes[node].first_out + static_cast<int>(k)];
       if (!traced.is_set() || g.nodes[node].op->flags.nondeterministic) continue;
       const std::string d = value_difference(steps[step].out[k], traced);
       if (!d.empty()) return "the first node that differs is " + location_of(g, node) + ": " + d;
@@ -214,11 +214,10 @@ TANDEM_LAZY TANDEM_INLINE std::string outcome_difference(const Graph& g, const S
     return want.error ? "it succeeds, where the eager call raises: " + *want.error : "it raises: " + *got.error;
   }
   if (want.results.size() != got.results.size()) return "it has a different number of results";
-  const std::vector<int> producers = g.producers();
+  const ById<ValueId, NodeId> producers = g.producers();
   for (std::size_t i = 0; i < want.results.size(); ++i)
     if (const std::string d = value_difference(want.results[i], got.results[i]); !d.empty())
-      return "result " + std::to_string(i) + " differs (" +
-             location_of(g, static_cast<std::size_t>(producers[static_cast<std::size_t>(g.outputs[i])])) + "): " + d;
+      return "result " + std::to_string(i) + " differs (" + location_of(g, producers[g.outputs[i]]) + "): " + d;
   for (std::size_t i = 0; i < want.variables.size(); ++i)
     if (const std::string d = value_difference(want.variables[i], got.variables[i]); !d.empty())
       return "variable '" + state.name(i) + "' differs after the call: " + d;
@@ -251,11 +250,11 @@ TANDEM_LAZY_INLINE void check_against_eager(ConcreteFunction& function, Inputs a
   record.stop();
   if (other_result) detail::raise_not_eager(g, "a plain value in its result differs", {});
 
-  std::vector<Tensor> values;
+  ById<ValueId, Tensor> values;
   const detail::DebugRun by_op = detail::run_from(state, [&] {
     const Tensors out = detail::replay_ops(
-        g, arguments, [&](const Node& n) { return detail::variable_of(g, n).value_untracked(); },
-        [&](const Node& n, const Tensor& value) { detail::variable_of(g, n).set_untracked(value); }, &values);
+        g, arguments, [&](const Node& n) { return variable_of(g, n).value_untracked(); },
+        [&](const Node& n, const Tensor& value) { variable_of(g, n).set_untracked(value); }, &values);
     return std::vector<Tensor>(out.begin(), out.end());
   });
   if (const std::string d = detail::outcome_difference(g, state, want, by_op); !d.empty())

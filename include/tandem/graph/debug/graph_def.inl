@@ -7,12 +7,12 @@
 namespace TANDEM_NS {
 namespace detail {
 
-TANDEM_LAZY TANDEM_INLINE std::vector<std::string> names_of_values(const Graph& g) {
-  std::vector<std::string> r(g.specs.size());
+TANDEM_LAZY TANDEM_INLINE ById<ValueId, std::string> names_of_values(const Graph& g) {
+  ById<ValueId, std::string> r(g.specs.size());
   for (const Node& n : g.nodes)
     for (int k = 0; k < n.outputs; ++k)
-      r[static_cast<std::size_t>(n.first_out + k)] =
-          (n.name.empty() ? "%" + std::to_string(n.first_out) : n.name) + ":" + std::to_string(k);
+      r[n.first_out + k] =
+          (n.name.empty() ? "%" + std::to_string(n.first_out.number()) : n.name) + ":" + std::to_string(k);
   return r;
 }
 TANDEM_LAZY TANDEM_INLINE std::string quoted(const std::string& s) {
@@ -49,16 +49,16 @@ TANDEM_LAZY TANDEM_INLINE std::string text_of(const GraphDef& def, const std::st
 }  // namespace detail
 
 TANDEM_LAZY_INLINE GraphDef as_graph_def(const Graph& g) {
-  const std::vector<std::string> names = detail::names_of_values(g);
+  const ById<ValueId, std::string> names = detail::names_of_values(g);
   const auto named = [&](const auto& values) {
     std::vector<std::string> r;
-    for (int v : values) r.push_back(names[static_cast<std::size_t>(v)]);
+    for (ValueId v : values) r.push_back(names[v]);
     return r;
   };
   GraphDef def{g.name, named(g.arguments), {}, named(g.outputs)};
   for (const Node& n : g.nodes) {
     GraphDef::Node& to = def.nodes.emplace_back();
-    to.name = n.name.empty() ? "%" + std::to_string(n.first_out) : n.name;
+    to.name = n.name.empty() ? "%" + std::to_string(n.first_out.number()) : n.name;
     to.op = n.op->name;
     to.inputs = named(n.in);
     for (int k = 0; k < n.outputs; ++k) to.outputs.push_back(g.spec(n.first_out + k));

@@ -125,20 +125,20 @@ TANDEM_LAZY struct AttrTexts final : AttrVisitor {
   }
 };
 
-TANDEM_LAZY_INLINE std::string location_of(const Graph& g, std::size_t node) {
+TANDEM_LAZY_INLINE std::string location_of(const Graph& g, NodeId node) {
   const Node& n = g.nodes[node];
-  std::string s = "node " + std::to_string(node) + ", '" + n.name + "' (" + n.op->name + ")";
+  std::string s = "node " + std::to_string(node.number()) + ", '" + n.name + "' (" + n.op->name + ")";
   if (const std::string line = line_text(n.where); !line.empty()) return s + " at " + line;
-  for (std::size_t i = node + 1; i < g.nodes.size(); ++i)
-    for (int v : g.nodes[i].in)
+  for (NodeId i = node + 1; i < g.nodes.end_id(); ++i)
+    for (ValueId v : g.nodes[i].in)
       if (v >= n.first_out && v < n.first_out + n.outputs) {
         const Node& user = g.nodes[i];
         s += ", used by '" + user.name + "' (" + user.op->name + ")";
         if (const std::string line = line_text(user.where); !line.empty()) return s + " at " + line;
-        i = g.nodes.size() - 1;
+        i = g.nodes.end_id() + -1;
         break;
       }
-  for (std::size_t i = node; i-- > 0;)
+  for (NodeId i = node; i-- > NodeId(0);)
     if (const std::string line = line_text(g.nodes[i].where); !line.empty())
       return s + ", after '" + g.nodes[i].name + "' at " + line;
   return s;
@@ -168,10 +168,7 @@ TANDEM_LAZY TANDEM_INLINE std::string attrs_difference(const Node& a, const Node
 TANDEM_LAZY TANDEM_INLINE std::string node_difference(const Graph& g, const Node& a, const Graph& h, const Node& b) {
   if (a.op != b.op) return "it is " + std::string(a.op->name) + " and then " + b.op->name;
   if (a.op == &read_variable_op || a.op == &assign_variable_op) {
-    const auto variable = [](const Graph& of, const Node& n) {
-      return of.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
-    };
-    const Variable x = variable(g, a), y = variable(h, b);
+    const Variable &x = variable_of(g, a), &y = variable_of(h, b);
     if (!x.is_same(y)) return "it is of variable '" + x.name() + "' and then of another, '" + y.name() + "'";
   } else if (const Tensor* x = constant_of(a)) {
     const Tensor& y = *constant_of(b);
@@ -193,12 +190,13 @@ TANDEM_LAZY TANDEM_INLINE std::string node_difference(const Graph& g, const Node
 
 TANDEM_LAZY_INLINE std::string trace_difference(const Graph& first, const Graph& second) {
   const std::size_t both = std::min(first.nodes.size(), second.nodes.size());
-  for (std::size_t i = 0; i < both; ++i)
+  for (const NodeId i : IdRange(NodeId(0), NodeId(both)))
     if (const std::string d = detail::node_difference(first, first.nodes[i], second, second.nodes[i]); !d.empty())
       return detail::location_of(first, i) + ": " + d;
   if (first.nodes.size() != second.nodes.size()) {
     const Graph& longer = first.nodes.size() > both ? first : second;
-    return detail::location_of(longer, both) + " is only in the " + (&longer == &first ? "first" : "second") + " trace";
+    return detail::location_of(longer, NodeId(both)) + " is only in the " + (&longer == &first ? "first" : "second") +
+           " trace";
   }
   for (std::size_t i = 0; i < std::max(first.outputs.size(), second.outputs.size()); ++i)
     if (i >= first.outputs.size() || i >= second.outputs.size() || first.outputs[i] != second.outputs[i])

@@ -28,9 +28,9 @@ class TANDEM_API Derivative final : public Opaque {
 
   /// The graph, with control flow that also returns what its own gradients need.
   const Graph& forward() const { return *forward_; }
-  const std::vector<int>& reads() const { return reads_; }  // nodes
-  const std::vector<int>& saved() const { return saved_; }  // values
-  TANDEM_LAZY int input_value(std::size_t i) const;         // the forward value of an input
+  const LeanVector<NodeId>& reads() const { return reads_; }
+  const LeanVector<ValueId>& saved() const { return saved_; }
+  TANDEM_LAZY ValueId input_value(std::size_t i) const;  // the forward value of an input
   std::size_t inputs() const { return forward_->arguments.size() + reads_.size(); }
   /// For each input: whether the gradients read its value.
   const std::vector<char>& reads_input() const { return reads_input_; }
@@ -54,13 +54,14 @@ class TANDEM_API Derivative final : public Opaque {
   TANDEM_LAZY static void finish(Tracer& tracer, const Symbols& s, std::vector<Tensor> gradients, Joint& j);
   TANDEM_LAZY Ref<Graph> cut(const Joint& joint) const;
   TANDEM_LAZY void find_saved();
-  TANDEM_LAZY int argument_of_read(std::size_t input) const;
+  TANDEM_LAZY ArgumentIndex argument_of_read(std::size_t input) const;
   TANDEM_LAZY bool is_asked_for(const RequestedGradients& demand, std::size_t input) const;
   TANDEM_LAZY void pass_on(const RequestedGradients& demand, std::vector<Gradient>& by_input) const;
 
   Ref<Graph> forward_;
-  std::vector<int> reads_, results_, saved_;
-  std::vector<int> stands_for_;  // by read: the argument that represents its Variable, or -1
+  LeanVector<NodeId> reads_;
+  LeanVector<ValueId> results_, saved_;
+  LeanVector<ArgumentIndex> stands_for_;  // by read: the argument that represents its Variable, if any
   std::vector<char> reads_input_;
 };
 

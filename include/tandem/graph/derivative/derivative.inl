@@ -18,18 +18,18 @@ namespace TANDEM_NS {
 
 struct Derivative::Joint {
   Ref<Graph> graph;
-  std::size_t forward_nodes = 0;  // the first nodes
-  std::vector<int> value_of;      // by value of the forward graph: the joint graph's value, or -1
-  std::vector<int> inputs;        // by input (arguments, then reads): the joint graph's argument
-  std::vector<int> upstream;      // by result: the joint graph's argument, or -1
-  std::vector<char> set, sparse;  // by input: whether a gradient reaches it, and of which kind
+  NodeId forward_end;               // behind the forward ops, which come first
+  ById<ValueId, ValueId> value_of;  // of a value of the forward graph: the joint graph's value, if any
+  LeanVector<ValueId> inputs;       // by input (arguments, then reads): the joint graph's argument
+  LeanVector<ValueId> upstream;     // by result: the joint graph's argument, if any
+  std::vector<char> set, sparse;    // by input: whether a gradient reaches it, and of which kind
 };
 
 // What a joint trace computes with; values that it does not have are not set.
 struct Derivative::Symbols {
   std::vector<Tensor> in;        // by input
   std::vector<Tensor> upstream;  // by result: its incoming gradient
-  std::vector<Tensor> values;    // by value of the forward graph
+  ById<ValueId, Tensor> values;  // by value of the forward graph
 };
 
 namespace detail {
@@ -38,27 +38,27 @@ namespace detail {
 // an op's outputs are numbered consecutively.
 TANDEM_LAZY TANDEM_INLINE Ref<Graph> recordable(const Graph& graph) {
   Ref<Graph> g = graph.copy();
-  std::vector<int> now(g->specs.size());
-  for (std::size_t v = 0; v < now.size(); ++v) now[v] = static_cast<int>(v);
-  std::vector<Tensor> known(g->specs.size());
+  ById<ValueId, ValueId> now(g->specs.size());
+  for (const ValueId v : now.ids()) now[v] = v;
+  ById<ValueId, Tensor> known(g->specs.size());
   for (Node& n : g->nodes) {
-    for (int& v : n.in) v = now[static_cast<std::size_t>(v)];
+    for (ValueId& v : n.in) v = now[v];
     Specs specs;
     if (n.op->rare.host_kernel) {
       n.attrs = recording(*n.op, n.attrs);
       specs = infer_again(n, known);
     }
     if (static_cast<int>(specs.size()) > n.outputs) {
-      const int first = static_cast<int>(g->specs.size());
-      for (int k = 0; k < n.outputs; ++k) now[static_cast<std::size_t>(n.first_out + k)] = first + k;
-      g->specs.insert(g->specs.end(), specs.begin(), specs.end());
+      const ValueId first = g->specs.end_id();
+      for (int k = 0; k < n.outputs; ++k) now[n.first_out + k] = first + k;
+      g->specs.append(specs.begin(), specs.end());
       n.first_out = first, n.outputs = static_cast<int>(specs.size());
       known.resize(g->specs.size());
     }
-    for (int v = n.first_out; v < n.first_out + n.outputs; ++v)
-      known[static_cast<std::size_t>(v)] = constant_of(n) ? *constant_of(n) : Tensor::symbol(g->spec(v));
+    for (ValueId v = n.first_out; v < n.first_out + n.outputs; ++v)
+      known[v] = constant_of(n) ? *constant_of(n) : Tensor::symbol(g->spec(v));
   }
-  for (int& v : g->outputs) v = now[static_cast<std::size_t>(v)];
+  for (ValueId& v : g->outputs) v = now[v];
   return g;
 }
 
@@ -67,48 +67,46 @@ TANDEM_LAZY TANDEM_INLINE Ref<Graph> recordable(const Graph& graph) {
 TANDEM_LAZY_INLINE Derivative::Derivative(const Graph& graph) {
   const detail::OutsideTrace detached;
   forward_ = detail::recordable(graph);
-  const std::vector<int> uses = forward_->uses();
-  std::vector<int> argument(forward_->specs.size(), -1);  // by value
-  for (std::size_t i = 0; i < forward_->arguments.size(); ++i)
-    argument[static_cast<std::size_t>(forward_->arguments[i])] = static_cast<int>(i);
-  for (std::size_t i = 0; i < forward_->nodes.size(); ++i)
-    if (const Node& n = forward_->nodes[i]; n.op == &read_variable_op && uses[static_cast<std::size_t>(n.first_out)]) {
-      reads_.push_back(static_cast<int>(i));
-      stands_for_.push_back(n.in.empty() ? -1 : argument[static_cast<std::size_t>(n.in[0])]);
+  const ById<ValueId, int> uses = forward_->uses();
+  ById<ValueId, ArgumentIndex> argument(forward_->specs.size());
+  for (std::size_t i = 0; i < forward_->arguments.size(); ++i) argument[forward_->arguments[i]] = ArgumentIndex(i);
+  for (const NodeId i : forward_->nodes.ids())
+    if (const Node& n = forward_->nodes[i]; n.op == &read_variable_op && uses[n.first_out]) {
+      reads_.push_back(i);
+      stands_for_.push_back(n.in.empty() ? ArgumentIndex() : argument[n.in[0]]);
     }
   results_ = forward_->outputs;
   find_saved();
-  results_.insert(results_.end(), saved_.begin(), saved_.end());
+  results_.append(saved_.begin(), saved_.end());
 }
-TANDEM_LAZY_INLINE int Derivative::input_value(std::size_t i) const {
+TANDEM_LAZY_INLINE ValueId Derivative::input_value(std::size_t i) const {
   const std::size_t arguments = forward_->arguments.size();
   if (i < arguments) return forward_->arguments[i];
-  return forward_->nodes[static_cast<std::size_t>(reads_[i - arguments])].first_out;
+  return forward_->nodes[reads_[i - arguments]].first_out;
 }
 TANDEM_LAZY_INLINE RequestedGradients Derivative::full_demand() const {
   RequestedGradients d;
-  for (int v : forward_->outputs) d.upstream.push_back(detail::has_derivative(forward_->spec(v)));
+  for (ValueId v : forward_->outputs) d.upstream.push_back(detail::has_derivative(forward_->spec(v)));
   for (std::size_t i = 0; i < inputs(); ++i) d.wanted.push_back(detail::has_derivative(forward_->spec(input_value(i))));
   return d;
 }
 
-// For the value of a read: the argument that represents its Variable, or -1.
-TANDEM_LAZY_INLINE int Derivative::argument_of_read(std::size_t input) const {
+// For the value of a read: the argument that represents its Variable, if any.
+TANDEM_LAZY_INLINE ArgumentIndex Derivative::argument_of_read(std::size_t input) const {
   const std::size_t arguments = forward_->arguments.size();
-  return input < arguments ? -1 : stands_for_[input - arguments];
+  return input < arguments ? ArgumentIndex() : stands_for_[input - arguments];
 }
 TANDEM_LAZY_INLINE bool Derivative::is_asked_for(const RequestedGradients& demand, std::size_t input) const {
-  const int argument = argument_of_read(input);
-  return demand.wanted[input] || (argument >= 0 && demand.wanted[static_cast<std::size_t>(argument)]);
+  const ArgumentIndex argument = argument_of_read(input);
+  return demand.wanted[input] || (argument.is_set() && demand.wanted[argument.index()]);
 }
 TANDEM_LAZY_INLINE void Derivative::pass_on(const RequestedGradients& demand, std::vector<Gradient>& by_input) const {
   LeanVector<detail::GradientSum> sums(forward_->arguments.size());
   for (std::size_t i = sums.size(); i < by_input.size(); ++i) {
-    const int argument = argument_of_read(i);
-    if (argument < 0 || !demand.wanted[static_cast<std::size_t>(argument)] || !by_input[i].is_set()) continue;
-    detail::GradientSum& sum = sums[static_cast<std::size_t>(argument)];
-    if (Gradient& own = by_input[static_cast<std::size_t>(argument)]; own.is_set() && !sum.is_set())
-      sum.add(Gradient(own));
+    const ArgumentIndex argument = argument_of_read(i);
+    if (!argument.is_set() || !demand.wanted[argument.index()] || !by_input[i].is_set()) continue;
+    detail::GradientSum& sum = sums[argument.index()];
+    if (Gradient& own = by_input[argument.index()]; own.is_set() && !sum.is_set()) sum.add(Gradient(own));
     sum.add(Gradient(by_input[i]));
   }
   for (std::size_t i = 0; i < sums.size(); ++i)
@@ -120,7 +118,7 @@ TANDEM_LAZY_INLINE void Derivative::replay_forward(Symbols& s) const {
   const Graph& forward = *forward_;
   std::size_t next_read = forward.arguments.size();
   const auto is_input = [&](const Node& n) {
-    return std::binary_search(reads_.begin(), reads_.end(), static_cast<int>(&n - forward.nodes.data()));
+    return std::binary_search(reads_.begin(), reads_.end(), forward.id_of(n));
   };
   InlinedVector<const Tensor*, 8> arguments;
   for (std::size_t i = 0; i < forward.arguments.size(); ++i) arguments.push(&s.in[i]);
@@ -129,16 +127,14 @@ TANDEM_LAZY_INLINE void Derivative::replay_forward(Symbols& s) const {
       [&](const Node& n) { return is_input(n) ? s.in[next_read++] : Tensor(); }, [](const Node&, const Tensor&) {},
       &s.values);
   for (const Node& n : forward.nodes)  // a constant without data is not a value of the trace
-    if (const Tensor* t = constant_of(n); t && t->is_symbolic())
-      s.values[static_cast<std::size_t>(n.first_out)] = Tensor();
+    if (const Tensor* t = constant_of(n); t && t->is_symbolic()) s.values[n.first_out] = Tensor();
 }
 // By input; not set where none is wanted, or none arrives.
 TANDEM_LAZY_INLINE std::vector<Gradient> Derivative::gradients_of(const Symbols& s, const RequestedGradients& demand,
                                                                   GradientTape& tape) const {
   std::vector<Tensor> targets, output_gradients;
   for (std::size_t i = 0; i < s.upstream.size(); ++i)
-    if (s.upstream[i].is_set())
-      targets.push_back(s.values[static_cast<std::size_t>(results_[i])]), output_gradients.push_back(s.upstream[i]);
+    if (s.upstream[i].is_set()) targets.push_back(s.values[results_[i]]), output_gradients.push_back(s.upstream[i]);
   LeanVector<Source> sources;
   for (std::size_t i = 0; i < s.in.size(); ++i)
     if (is_asked_for(demand, i)) sources.push_back(s.in[i]);
@@ -152,19 +148,17 @@ TANDEM_LAZY_INLINE std::vector<Gradient> Derivative::gradients_of(const Symbols&
 // Ends the trace. The symbols are resolved before, in one list after the gradients.
 TANDEM_LAZY_INLINE void Derivative::finish(Tracer& tracer, const Symbols& s, std::vector<Tensor> gradients, Joint& j) {
   const std::size_t count = gradients.size();
-  for (const std::vector<Tensor>* list : {&s.in, &s.upstream, &s.values})
-    for (const Tensor& t : *list)
+  for (const Span<const Tensor> list : {Span<const Tensor>(s.in), {s.upstream}, {s.values}})
+    for (const Tensor& t : list)
       if (t.is_set()) gradients.push_back(t);
   j.graph = tracer.finish(gradients);
   std::size_t at = count;
-  const auto places = [&](const std::vector<Tensor>& list) {
-    std::vector<int> values;
-    for (const Tensor& t : list) values.push_back(t.is_set() ? j.graph->outputs[at++] : -1);
-    return values;
+  const auto places = [&](Span<const Tensor> list, LeanVector<ValueId>& values) {
+    for (const Tensor& t : list) values.push_back(t.is_set() ? j.graph->outputs[at++] : ValueId());
   };
-  j.inputs = places(s.in);
-  j.upstream = places(s.upstream);
-  j.value_of = places(s.values);
+  places(s.in, j.inputs);
+  places(s.upstream, j.upstream);
+  places(s.values, j.value_of);
   j.graph->outputs.resize(count);
 }
 
@@ -180,7 +174,7 @@ TANDEM_LAZY_INLINE Derivative::Joint Derivative::trace(const RequestedGradients&
   for (std::size_t i = 0; i < s.in.size(); ++i)
     if (is_asked_for(demand, i)) tape.watch(s.in[i]);
   replay_forward(s);
-  j.forward_nodes = tracer.graph().nodes.size();
+  j.forward_end = tracer.graph().nodes.end_id();
   const std::vector<Gradient> by_input = gradients_of(s, demand, tape);
   std::vector<Tensor> gradients;
   j.set.resize(by_input.size()), j.sparse.resize(by_input.size());
@@ -198,25 +192,23 @@ TANDEM_LAZY_INLINE Derivative::Joint Derivative::trace(const RequestedGradients&
 // Values of the forward part that the gradients read, except known shapes and what the caller has anyway.
 TANDEM_LAZY_INLINE void Derivative::find_saved() {
   const Joint j = trace(full_demand());
-  std::vector<char> read(j.graph->specs.size());
-  for (std::size_t i = j.forward_nodes; i < j.graph->nodes.size(); ++i) {
+  ById<ValueId, char> read(j.graph->specs.size());
+  for (const NodeId i : IdRange(j.forward_end, j.graph->nodes.end_id())) {
     const Node& n = j.graph->nodes[i];
     for (unsigned k = 0; k < n.in.size(); ++k)
-      if (!names_input(n.op->shape_inputs, k) || !j.graph->spec(n.in[k]).shape.is_fully_defined())
-        read[static_cast<std::size_t>(n.in[k])] = 1;
+      if (!names_input(n.op->shape_inputs, k) || !j.graph->spec(n.in[k]).shape.is_fully_defined()) read[n.in[k]] = 1;
   }
-  for (int v : j.graph->outputs) read[static_cast<std::size_t>(v)] = 1;
+  for (ValueId v : j.graph->outputs) read[v] = 1;
   for (const Node& n : forward_->nodes) {
     if (is_leaf(n)) continue;
     for (int k = 0; k < n.outputs; ++k) {
-      const int v = n.first_out + k, at = j.value_of[static_cast<std::size_t>(v)];
-      if (at >= 0 && (read[static_cast<std::size_t>(at)] || has_effects(n))) saved_.push_back(v);
+      const ValueId v = n.first_out + k, at = j.value_of[v];
+      if (at.is_set() && (read[at] || has_effects(n))) saved_.push_back(v);
     }
   }
   const Ref<Graph> gradients = cut(j);
-  const std::vector<int> uses = gradients->uses();
-  for (std::size_t i = 0; i < inputs(); ++i)
-    reads_input_.push_back(uses[static_cast<std::size_t>(gradients->arguments[i])] > 0);
+  const ById<ValueId, int> uses = gradients->uses();
+  for (std::size_t i = 0; i < inputs(); ++i) reads_input_.push_back(uses[gradients->arguments[i]] > 0);
 }
 
 // Extracts the gradients: saved values become arguments; of the rest of the forward part only what they need stays.
@@ -225,45 +217,43 @@ TANDEM_LAZY_INLINE Ref<Graph> Derivative::cut(const Joint& j) const {
   auto to = make_ref<Graph>();
   to->name = from.name;
   to->variables = from.variables;
-  std::vector<int> map(from.specs.size(), -1);
-  for (int v : j.inputs) map[static_cast<std::size_t>(v)] = to->add_argument(from.spec(v), "input");
-  for (int v : saved_) {
-    const int at = j.value_of[static_cast<std::size_t>(v)], argument = to->add_argument(forward_->spec(v), "saved");
-    if (at >= 0 && map[static_cast<std::size_t>(at)] < 0) map[static_cast<std::size_t>(at)] = argument;
+  ById<ValueId, ValueId> map(from.specs.size());
+  for (ValueId v : j.inputs) map[v] = to->add_argument(from.spec(v), "input");
+  for (ValueId v : saved_) {
+    const ValueId at = j.value_of[v], argument = to->add_argument(forward_->spec(v), "saved");
+    if (at.is_set() && !map[at].is_set()) map[at] = argument;
   }
-  for (int v : j.upstream)
-    if (v >= 0) map[static_cast<std::size_t>(v)] = to->add_argument(from.spec(v), "upstream");
+  for (ValueId v : j.upstream)
+    if (v.is_set()) map[v] = to->add_argument(from.spec(v), "upstream");
   const auto shape_only = [&](const Node& n, unsigned k) {
     return names_input(n.op->shape_inputs, k) && from.spec(n.in[k]).shape.is_fully_defined();
   };
-  std::vector<char> needed(from.specs.size());
-  for (int v : from.outputs) needed[static_cast<std::size_t>(v)] = 1;
-  std::vector<char> keep(from.nodes.size());
-  for (std::size_t i = from.nodes.size(); i-- > 0;) {
+  ById<ValueId, char> needed(from.specs.size());
+  for (ValueId v : from.outputs) needed[v] = 1;
+  ById<NodeId, char> keep(from.nodes.size());
+  for (NodeId i = from.nodes.end_id(); i-- > NodeId(0);) {
     const Node& n = from.nodes[i];
-    for (int k = 0; k < n.outputs; ++k) {
-      const auto v = static_cast<std::size_t>(n.first_out + k);
-      keep[i] |= static_cast<char>(needed[v] && map[v] < 0);
-    }
-    keep[i] |= static_cast<char>(i >= j.forward_nodes && has_effects(n));
+    for (ValueId v = n.first_out; v < n.first_out + n.outputs; ++v)
+      keep[i] |= static_cast<char>(needed[v] && !map[v].is_set());
+    keep[i] |= static_cast<char>(i >= j.forward_end && has_effects(n));
     if (!keep[i]) continue;
     for (unsigned k = 0; k < n.in.size(); ++k)
-      if (!shape_only(n, k)) needed[static_cast<std::size_t>(n.in[k])] = 1;
+      if (!shape_only(n, k)) needed[n.in[k]] = 1;
   }
-  for (std::size_t i = 0; i < from.nodes.size(); ++i) {
+  for (const NodeId i : from.nodes.ids()) {
     const Node& n = from.nodes[i];
     if (!keep[i]) continue;
-    InlinedVector<int, 8> in;
+    InlinedVector<ValueId, 8> in;
     for (unsigned k = 0; k < n.in.size(); ++k) {
-      int& v = map[static_cast<std::size_t>(n.in[k])];
-      in.push(v < 0 ? to->add_constant(Tensor::symbol(from.spec(n.in[k])), "shape") : v);
+      const ValueId v = map[n.in[k]];
+      in.push(v.is_set() ? v : to->add_constant(Tensor::symbol(from.spec(n.in[k])), "shape"));
     }
-    const Span<const Spec> specs(from.specs.data() + n.first_out, static_cast<std::size_t>(n.outputs));
-    const int first = to->add(*n.op, n.attrs, {in.begin(), in.size()}, specs, n.name, n.where);
+    const Span<const Spec> specs(from.specs.data() + n.first_out.index(), static_cast<std::size_t>(n.outputs));
+    const ValueId first = to->add(*n.op, n.attrs, {in.begin(), in.size()}, specs, n.name, n.where);
     for (int k = 0; k < n.outputs; ++k)
-      if (int& v = map[static_cast<std::size_t>(n.first_out + k)]; v < 0) v = first + k;
+      if (ValueId& v = map[n.first_out + k]; !v.is_set()) v = first + k;
   }
-  for (int v : from.outputs) to->outputs.push_back(map[static_cast<std::size_t>(v)]);
+  for (ValueId v : from.outputs) to->outputs.push_back(map[v]);
   return to;
 }
 TANDEM_LAZY_INLINE Derivative::Backward Derivative::backward(const RequestedGradients& demand) const {

@@ -13,11 +13,11 @@ namespace TANDEM_NS {
 /// kernels on the CPU, and none has effects.
 struct Branches {
   struct Region {
-    std::size_t first, end;  // nodes
-    int count;               // of its branches
+    NodeId first, end;
+    int count;  // of its branches
   };
   LeanVector<Region> regions;  // in order; they do not overlap
-  std::vector<int> of_node;    // the branch of a node in its region; -1 for leaves and outside of regions
+  ById<NodeId, int> of_node;   // the branch of a node in its region; -1 for leaves and outside of regions
 };
 
 namespace detail {
@@ -25,8 +25,8 @@ namespace detail {
 TANDEM_LAZY double estimated_time(const Graph& graph, const Node& node);
 /// Finds regions in which branches on `threads` threads take less time than their nodes one after another, each on up
 /// to `within` threads.
-///   may_branch   by node: whether it may be in a region
-TANDEM_LAZY Branches find_branches(const Graph& graph, const std::vector<char>& may_branch, int threads, int within);
+///   may_branch   whether a node may be in a region
+TANDEM_LAZY Branches find_branches(const Graph& graph, const ById<NodeId, char>& may_branch, int threads, int within);
 }  // namespace detail
 
 }  // namespace TANDEM_NS

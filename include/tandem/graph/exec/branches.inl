@@ -11,7 +11,7 @@ namespace TANDEM_NS::detail {
 inline constexpr double fork_time = 20'000;   // ns that a region must save
 inline constexpr double share_time = 20'000;  // ns of work that an operation gives to each of its threads
 // In nodes: they bound the search from each fork.
-inline constexpr std::size_t longest_region = 512, longest_trunk = 64;
+inline constexpr int longest_region = 512, longest_trunk = 64;
 
 TANDEM_LAZY_INLINE double estimated_time(const Graph& g, const Node& n) {
   if (is_leaf(n) || n.op->flags.alias || !n.outputs) return 0;
@@ -33,19 +33,20 @@ TANDEM_LAZY_INLINE double estimated_time(const Graph& g, const Node& n) {
 // The components of nodes that use each other's results, for a stretch that grows node by node.
 class Components {
  public:
-  TANDEM_LAZY Components(const Graph& g, const std::vector<int>& producers, std::size_t first)
+  TANDEM_LAZY Components(const Graph& g, const ById<ValueId, NodeId>& producers, NodeId first)
       : g_(g), producers_(producers), first_(first) {}
-  TANDEM_LAZY void add(std::size_t node, double time, bool is_leaf) {
+  TANDEM_LAZY void add(NodeId node, double time, bool is_leaf) {
     parent_.push_back(parent_.size()), time_.push_back(time), leaf_.push_back(is_leaf);
     if (is_leaf) return;
     ++count_, total_ += time, longest_ = std::max(longest_, time);
-    for (int v : g_.nodes[node].in)
-      if (const int p = producers_[static_cast<std::size_t>(v)]; p >= static_cast<int>(first_))
-        join(node - first_, static_cast<std::size_t>(p) - first_);
+    for (ValueId v : g_.nodes[node].in)
+      if (const NodeId p = producers_[v]; p >= first_) join(place(node), place(p));
   }
   int count() const { return count_; }
   double total() const { return total_; }
   double longest() const { return longest_; }
+  /// Of a node in the stretch: what the functions below take.
+  std::size_t place(NodeId node) const { return static_cast<std::size_t>(node - first_); }
   TANDEM_LAZY std::size_t root(std::size_t i) {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
     return i;
@@ -64,8 +65,8 @@ class Components {
     --count_;
   }
   const Graph& g_;
-  const std::vector<int>& producers_;
-  std::size_t first_;
+  const ById<ValueId, NodeId>& producers_;
+  NodeId first_;
   std::vector<std::size_t> parent_;
   std::vector<double> time_;  // by root
   std::vector<char> leaf_;
@@ -75,17 +76,17 @@ class Components {
 
 TANDEM_LAZY class BranchFinder {
  public:
-  BranchFinder(const Graph& g, const std::vector<char>& may_branch, int threads, int within)
+  BranchFinder(const Graph& g, const ById<NodeId, char>& may_branch, int threads, int within)
       : g_(g), may_branch_(may_branch), producers_(g.producers()), threads_(threads), within_(within) {
     for (const Node& n : g.nodes) times_.push_back(estimated_time(g, n));
   }
   Branches find() {
     Branches r;
     r.of_node.assign(g_.nodes.size(), -1);
-    const std::vector<char> starts = find_starts();
+    const ById<NodeId, char> starts = find_starts();
     bool is_behind_region = false;  // where branches may begin as well
-    for (std::size_t i = 0; i < g_.nodes.size();) {
-      const std::size_t end = starts[i] || (is_behind_region && may_branch_[i]) ? region_from(i) : i;
+    for (NodeId i(0); i < g_.nodes.end_id();) {
+      const NodeId end = starts[i] || (is_behind_region && may_branch_[i]) ? region_from(i) : i;
       is_behind_region = end > i;
       if (end == i) {
         ++i;
@@ -100,32 +101,32 @@ TANDEM_LAZY class BranchFinder {
  private:
   // Branches begin behind a node whose results have several users, at the beginning, and behind what may not be in a
   // region.
-  std::vector<char> find_starts() const {
-    std::vector<char> starts(g_.nodes.size() + 1);
-    const std::vector<int> uses = g_.uses();
-    for (std::size_t i = 0; i < g_.nodes.size(); ++i) {
+  ById<NodeId, char> find_starts() const {
+    ById<NodeId, char> starts(g_.nodes.size() + 1);
+    const ById<ValueId, int> uses = g_.uses();
+    for (const NodeId i : g_.nodes.ids()) {
       const Node& n = g_.nodes[i];
       int users = 0;
-      for (int k = 0; k < n.outputs; ++k) users += uses[static_cast<std::size_t>(n.first_out + k)];
-      const bool fork = i == 0 || !may_branch_[i] || users > 1;
-      if (i == 0) starts[0] = may_branch_[0];
-      if (fork && i + 1 < g_.nodes.size()) starts[i + 1] = may_branch_[i + 1];
+      for (int k = 0; k < n.outputs; ++k) users += uses[n.first_out + k];
+      const bool fork = i == NodeId(0) || !may_branch_[i] || users > 1;
+      if (i == NodeId(0)) starts[i] = may_branch_[i];
+      if (fork && i + 1 < g_.nodes.end_id()) starts[i + 1] = may_branch_[i + 1];
     }
     return starts;
   }
   // The time of the stretch one node after another, each of which uses several threads if that pays.
-  double sequential(std::size_t node) const {
+  double sequential(NodeId node) const {
     const double shares = std::min<double>(within_, std::max(1.0, times_[node] / share_time));
     return times_[node] / shares;
   }
   // The end of the region from here that saves most; `first` if none saves enough.
-  std::size_t region_from(std::size_t first) {
+  NodeId region_from(NodeId first) {
     Components parts(g_, producers_, first);
-    std::size_t best = first;
+    NodeId best = first;
     double most = fork_time, one_by_one = 0;
-    const std::size_t last = std::min(g_.nodes.size(), first + longest_region);
+    const NodeId last = std::min(g_.nodes.end_id(), first + longest_region);
     bool split = false;
-    for (std::size_t i = first; i < last && may_branch_[i]; ++i) {
+    for (NodeId i = first; i < last && may_branch_[i]; ++i) {
       parts.add(i, times_[i], is_leaf(g_.nodes[i]));
       one_by_one += sequential(i);
       split |= parts.count() > 1;
@@ -136,34 +137,34 @@ TANDEM_LAZY class BranchFinder {
     return best;
   }
   // Deals the components to branches, the longest first, each to the branch with the least work.
-  int assign(std::size_t first, std::size_t end, std::vector<int>& of_node) {
+  int assign(NodeId first, NodeId end, ById<NodeId, int>& of_node) {
     Components parts(g_, producers_, first);
-    for (std::size_t i = first; i < end; ++i) parts.add(i, times_[i], is_leaf(g_.nodes[i]));
+    for (const NodeId i : IdRange(first, end)) parts.add(i, times_[i], is_leaf(g_.nodes[i]));
     LeanVector<std::size_t> roots;
-    for (std::size_t i = 0; i < end - first; ++i)
+    for (std::size_t i = 0; i < parts.place(end); ++i)
       if (!parts.is_leaf(i) && parts.root(i) == i) roots.push_back(i);
     std::stable_sort(roots.begin(), roots.end(),
                      [&](std::size_t a, std::size_t b) { return parts.time(a) > parts.time(b); });
     std::vector<double> work(std::min(roots.size(), static_cast<std::size_t>(threads_)));
-    std::vector<int> branch(end - first, -1);
+    std::vector<int> branch(parts.place(end), -1);
     for (const std::size_t root : roots) {
       const auto least = std::min_element(work.begin(), work.end());
       *least += parts.time(root);
       branch[root] = static_cast<int>(least - work.begin());
     }
-    for (std::size_t i = first; i < end; ++i)
-      if (!parts.is_leaf(i - first)) of_node[i] = branch[parts.root(i - first)];
+    for (const NodeId i : IdRange(first, end))
+      if (const std::size_t at = parts.place(i); !parts.is_leaf(at)) of_node[i] = branch[parts.root(at)];
     return static_cast<int>(work.size());
   }
 
   const Graph& g_;
-  const std::vector<char>& may_branch_;
-  const std::vector<int> producers_;
-  std::vector<double> times_;
+  const ById<NodeId, char>& may_branch_;
+  const ById<ValueId, NodeId> producers_;
+  ById<NodeId, double> times_;
   int threads_, within_;
 };
 
-TANDEM_LAZY_INLINE Branches find_branches(const Graph& g, const std::vector<char>& may_branch, int threads,
+TANDEM_LAZY_INLINE Branches find_branches(const Graph& g, const ById<NodeId, char>& may_branch, int threads,
                                           int within) {
   return BranchFinder(g, may_branch, threads, within).find();
 }

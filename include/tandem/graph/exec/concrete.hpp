@@ -36,7 +36,7 @@ class TANDEM_API ConcreteFunction : public Opaque {
   TANDEM_LAZY Ref<ConcreteFunction> prune(Span<const std::string> feeds, Span<const std::string> fetches) const {
     return make_ref<ConcreteFunction>(tandem::prune(*traced_, feeds, fetches), options_);
   }
-  TANDEM_LAZY Ref<ConcreteFunction> prune(Span<const int> feeds, Span<const int> fetches) const {
+  TANDEM_LAZY Ref<ConcreteFunction> prune(Span<const ValueId> feeds, Span<const ValueId> fetches) const {
     return make_ref<ConcreteFunction>(tandem::prune(*traced_, feeds, fetches), options_);
   }
 

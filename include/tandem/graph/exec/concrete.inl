@@ -31,7 +31,7 @@ TANDEM_LAZY TANDEM_INLINE Ref<Graph> forward_part(const Graph& from) {
   Ref<Graph> g = from.copy();
   for (Node& n : g->nodes)
     if (n.op == &traced_gradient_op) {
-      const int value = n.in[0];
+      const ValueId value = n.in[0];
       n.op = &identity_op, n.attrs = no_attrs;
       n.in.clear();
       n.in.push(value);
@@ -133,7 +133,7 @@ TANDEM_LAZY_INLINE std::vector<Tensor> ConcreteFunction::operator()(const std::v
 }
 TANDEM_LAZY_INLINE std::vector<Spec> ConcreteFunction::specs_or_own(Span<const Spec> arguments) const {
   std::vector<Spec> own;
-  for (int v : traced_->arguments) own.push_back(traced_->spec(v));
+  for (ValueId v : traced_->arguments) own.push_back(traced_->spec(v));
   if (!arguments.empty()) {
     check_count(arguments.size());
     for (std::size_t i = 0; i < arguments.size(); ++i) check_argument(i, arguments[i]);

@@ -14,8 +14,7 @@ namespace detail {
 
 TANDEM_LAZY inline void collect_assigned(const Graph& g, std::vector<Variable>& out) {
   for (const Node& n : g.nodes) {
-    if (n.op == &assign_variable_op)
-      out.push_back(g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]);
+    if (n.op == &assign_variable_op) out.push_back(variable_of(g, n));
     for (const Graph* inner : subgraphs(n)) collect_assigned(*inner, out);
   }
 }
@@ -27,8 +26,7 @@ TANDEM_LAZY inline std::vector<Variable> sorted_variables(std::vector<Variable> 
 }
 TANDEM_LAZY inline void collect_read_in_bodies(const Graph& g, bool is_body, std::vector<Variable>& out) {
   for (const Node& n : g.nodes) {
-    if (is_body && n.op == &read_variable_op)
-      out.push_back(g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]);
+    if (is_body && n.op == &read_variable_op) out.push_back(variable_of(g, n));
     for (const Graph* body : subgraphs(n)) collect_read_in_bodies(*body, true, out);
   }
 }
@@ -37,48 +35,46 @@ TANDEM_LAZY class Interpreter final : public Program {
   Interpreter(Ref<Graph> graph, std::string why)
       : Program(std::move(graph)), why_(std::move(why)), is_early_(early_reads()) {
     dies_.resize(graph_->nodes.size());
-    last_.assign(graph_->specs.size(), -1);
+    last_.resize(graph_->specs.size());
     is_repeated_.resize(graph_->specs.size());
-    for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
-      for (int v : graph_->nodes[i].in) {
-        const auto at = static_cast<std::size_t>(v);
-        is_repeated_[at] = last_[at] == static_cast<int>(i);
-        last_[at] = static_cast<int>(i);
+    for (const NodeId i : graph_->nodes.ids())
+      for (ValueId v : graph_->nodes[i].in) {
+        is_repeated_[v] = last_[v] == i;
+        last_[v] = i;
       }
-    for (int v : graph_->outputs) last_[static_cast<std::size_t>(v)] = -1;
-    for (std::size_t v = 0; v < last_.size(); ++v)
-      if (last_[v] >= 0) dies_[static_cast<std::size_t>(last_[v])].push_back(static_cast<int>(v));
+    for (ValueId v : graph_->outputs) last_[v] = {};
+    for (const ValueId v : last_.ids())
+      if (last_[v].is_set()) dies_[last_[v]].push_back(v);
     find_updates();
   }
   std::string plan() const override { return why_; }
 
   Tensors run(Inputs arguments, Span<Tensor> donated) override {
-    std::vector<Tensor> values(graph_->specs.size());
+    ById<ValueId, Tensor> values(graph_->specs.size());
     CallValues in_bodies(read_in_bodies_);
     const VariableLocks locks(to_lock(), only_read_, [&] {
       in_bodies.read();  // first: the early reads take its values
-      for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
-        if (const Node& n = graph_->nodes[i]; is_early_[i])
-          values[static_cast<std::size_t>(n.first_out)] = CallValues::value_of(variable(n));
+      for (const NodeId i : graph_->nodes.ids())
+        if (const Node& n = graph_->nodes[i]; is_early_[i]) values[n.first_out] = CallValues::value_of(variable(n));
     });
     const CallScope* const limits = call_scope;
-    for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
+    for (const NodeId i : graph_->nodes.ids()) {
       if (limits) [[unlikely]]
         check_limits(*limits, *graph_, graph_->nodes[i]);
       step(i, arguments, donated, values);
-      for (int v : dies_[i]) values[static_cast<std::size_t>(v)] = Tensor();
+      for (ValueId v : dies_[i]) values[v] = Tensor();
     }
     Tensors out;
-    for (int v : graph_->outputs) out.push(values[static_cast<std::size_t>(v)]);
+    for (ValueId v : graph_->outputs) out.push(values[v]);
     return out;
   }
 
  private:
-  void step(std::size_t node, Inputs arguments, Span<Tensor> donated, std::vector<Tensor>& values) const {
+  void step(NodeId node, Inputs arguments, Span<Tensor> donated, ById<ValueId, Tensor>& values) const {
     const Node& n = graph_->nodes[node];
-    const auto first = static_cast<std::size_t>(n.first_out);
+    const ValueId first = n.first_out;
     if (n.op == &argument_op) {
-      const auto at = static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index);
+      const std::size_t at = argument_index(n).index();
       if (at < donated.size()) values[first] = std::move(donated[at]);
       else values[first] = *arguments[at];
     } else if (n.op == &constant_op) {
@@ -86,7 +82,7 @@ TANDEM_LAZY class Interpreter final : public Program {
     } else if (n.op == &read_variable_op) {
       if (!values[first].is_set()) values[first] = CallValues::value_of(variable(n));
     } else if (n.op == &assign_variable_op) {
-      Tensor& value = values[static_cast<std::size_t>(n.in[0])];
+      Tensor& value = values[n.in[0]];
       check_assigned(variable(n), value.spec());
       Tensor next = dies_at(n.in[0], node) ? std::move(value) : value;
       std::swap(VariableAccess::value(variable(n)), next);
@@ -95,19 +91,15 @@ TANDEM_LAZY class Interpreter final : public Program {
       apply_op(node, values);
     }
   }
-  const Variable& variable(const Node& n) const {
-    return Program::variable(static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index));
-  }
-  bool dies_at(int value, std::size_t node) const {
-    return last_[static_cast<std::size_t>(value)] == static_cast<int>(node);
-  }
-  void apply_op(std::size_t node, std::vector<Tensor>& values) const {
+  const Variable& variable(const Node& n) const { return Program::variable(variable_index(n)); }
+  bool dies_at(ValueId value, NodeId node) const { return last_[value] == node; }
+  void apply_op(NodeId node, ById<ValueId, Tensor>& values) const {
     const Node& n = graph_->nodes[node];
     InlinedVector<const Tensor*, 8, memory::Blocks> in;
-    for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
+    for (ValueId v : n.in) in.push(&values[v]);
     for (const auto& [at, node_of_read] : updated_[node]) {  // the Variable remains the only owner of its value
       const Tensor& own = VariableAccess::value(variable(graph_->nodes[node_of_read]));
-      Tensor& read = values[static_cast<std::size_t>(n.in[at])];
+      Tensor& read = values[n.in[at]];
       if (own.is_same(read)) in[static_cast<unsigned>(at)] = &own, read = Tensor();
     }
     try {
@@ -124,7 +116,7 @@ TANDEM_LAZY class Interpreter final : public Program {
                                    : ::tandem::run(*n.op, call.in, n.attrs, specs, buffers);
       for (unsigned k = 0; k < out.size(); ++k) {
         if (!reuse.empty() && reuse[k].is_set()) out[k].renew_id();
-        values[static_cast<std::size_t>(n.first_out) + k] = std::move(out[k]);
+        values[n.first_out + static_cast<int>(k)] = std::move(out[k]);
       }
     } catch (errors::OpError& e) {
       name_error(e, n);
@@ -136,45 +128,45 @@ TANDEM_LAZY class Interpreter final : public Program {
   void find_updates() {
     const auto& nodes = graph_->nodes;
     updated_.resize(nodes.size());
-    std::vector<int> read_by(graph_->specs.size(), -1);  // by value: the node that reads it from a Variable
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      if (nodes[i].op == &read_variable_op) read_by[static_cast<std::size_t>(nodes[i].first_out)] = static_cast<int>(i);
+    ById<ValueId, NodeId> read_by(graph_->specs.size());  // the node that reads it from a Variable
+    for (const NodeId i : nodes.ids()) {
+      if (nodes[i].op == &read_variable_op) read_by[nodes[i].first_out] = i;
       if (!nodes[i].op->flags.in_place) continue;
-      for (std::size_t j = i + 1; j < nodes.size() && nodes[j].op == &assign_variable_op; ++j) {
+      for (NodeId j = i + 1; j < nodes.end_id() && nodes[j].op == &assign_variable_op; ++j) {
         const auto k = static_cast<std::size_t>(nodes[j].in[0] - nodes[i].first_out);  // huge for earlier values
         if (k >= static_cast<std::size_t>(nodes[i].outputs) || k >= nodes[i].in.size()) continue;
-        const auto v = static_cast<std::size_t>(nodes[i].in[k]);
-        if (read_by[v] < 0 || !dies_at(nodes[i].in[k], i) || is_repeated_[v]) continue;
-        const auto read = static_cast<std::size_t>(read_by[v]);
-        if (nodes[read].attrs.get<IndexAttrs>().index == nodes[j].attrs.get<IndexAttrs>().index)
-          updated_[i].push_back({k, read});
+        const ValueId v = nodes[i].in[k];
+        if (!read_by[v].is_set() || !dies_at(v, i) || is_repeated_[v]) continue;
+        const NodeId read = read_by[v];
+        if (variable_index(nodes[read]) == variable_index(nodes[j])) updated_[i].push_back({k, read});
       }
     }
   }
   // By output: the buffer of an input that is dead after this op, if the op may write into it.
-  Tensors reusable(std::size_t node, const Specs& specs, Inputs in) const {
+  Tensors reusable(NodeId node, const Specs& specs, Inputs in) const {
     const Node& n = graph_->nodes[node];
     Tensors r;
     if (!n.op->flags.in_place || n.op->rare.resolve) return r;
     r.resize(specs.size());
     for (unsigned k = 0; k < specs.size() && k < n.in.size(); ++k) {
-      const int v = n.in[k];
+      const ValueId v = n.in[k];
       const Tensor& x = *in[k];
-      if (!dies_at(v, node) || is_repeated_[static_cast<std::size_t>(v)]) continue;
+      if (!dies_at(v, node) || is_repeated_[v]) continue;
       if (x.is_unique() && x.spec() == specs[k] && x.device().kind == Device::cpu) r[k] = x;
     }
     return r;
   }
 
   std::string why_;
-  std::vector<char> is_early_;         // by node: early_reads()
-  LeanVector<std::vector<int>> dies_;  // by node: the values that are dead after it
-  std::vector<int> last_;              // by value: the node where it dies, or -1
+  ById<NodeId, char> is_early_;             // early_reads()
+  ById<NodeId, LeanVector<ValueId>> dies_;  // the values that are dead after it
+  ById<ValueId, NodeId> last_;              // the node where it dies, if it does
   struct Updated {
-    std::size_t at, node_of_read;  // of the input, and the node that reads it from its Variable
+    std::size_t at;  // of the input
+    NodeId node_of_read;
   };
-  LeanVector<LeanVector<Updated>> updated_;  // by node: find_updates()
-  std::vector<char> is_repeated_;            // by value: whether the last node that reads it does so more than once
+  ById<NodeId, LeanVector<Updated>> updated_;  // find_updates(): inputs that a node reads from its Variable
+  ById<ValueId, char> is_repeated_;            // whether the last node that reads it does so more than once
 };
 
 TANDEM_LAZY_INLINE Ref<Program> make_interpreter(Ref<Graph> graph, std::string why) {
@@ -187,7 +179,7 @@ TANDEM_LAZY_INLINE Program::Program(Ref<Graph> graph)
     : graph_(std::move(graph)), assigned_(assigned_variables(*graph_)) {
   std::optional<i64> op_seed;
   for (std::size_t i = 0; i < graph_->variables.size(); ++i)
-    if (random::detail::is_sequence(graph_->variables[i], op_seed)) sequences_.push_back({i, op_seed});
+    if (random::detail::is_sequence(graph_->variables[i], op_seed)) sequences_.push_back({VariableIndex(i), op_seed});
   for (const Variable& v : assigned_)
     if (!random::detail::is_sequence(v, op_seed)) unshared_.push_back(v);
   draws_ = unshared_.size() != assigned_.size();
@@ -195,19 +187,17 @@ TANDEM_LAZY_INLINE Program::Program(Ref<Graph> graph)
     for (const Variable& v : variables_read_in_bodies(*graph_))
       if (!assigns(v) && !random::detail::is_sequence(v, op_seed)) read_in_bodies_.push_back(v);
   only_read_ = read_in_bodies_;
-  const std::vector<char> is_early = early_reads();
-  for (std::size_t i = 0; i < is_early.size(); ++i)
-    if (is_early[i])
-      only_read_.push_back(graph_->variables[static_cast<std::size_t>(graph_->nodes[i].attrs.get<IndexAttrs>().index)]);
+  const ById<NodeId, char> is_early = early_reads();
+  for (const NodeId i : is_early.ids())
+    if (is_early[i]) only_read_.push_back(variable_of(*graph_, graph_->nodes[i]));
   only_read_ = detail::sorted_variables(std::move(only_read_));
 }
-TANDEM_LAZY_INLINE std::vector<char> Program::early_reads() const {
-  std::vector<char> r;
+TANDEM_LAZY_INLINE ById<NodeId, char> Program::early_reads() const {
+  ById<NodeId, char> r;
   bool after_host_code = false;
   for (const Node& n : graph_->nodes) {
     after_host_code = after_host_code || detail::runs_host_code(n);
-    r.push_back(!after_host_code && n.op == &read_variable_op &&
-                !assigns(graph_->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]));
+    r.push_back(!after_host_code && n.op == &read_variable_op && !assigns(variable_of(*graph_, n)));
   }
   return r;
 }

@@ -34,15 +34,15 @@ TANDEM_LAZY class MemoryWalk {
   MemoryWalk(const Graph& g, bool planned, i64 donated = 0)
       : g_(g), planned_(planned && can_plan(g)), donated_(donated) {
     if (planned_) plan_ = make_plan(g);
-    last_read_.assign(g.variables.size(), -1);
+    last_read_.resize(g.variables.size());
   }
   MemoryUse walk() {
-    for (int v : g_.arguments) use_.arguments += known(g_.spec(v));
+    for (ValueId v : g_.arguments) use_.arguments += known(g_.spec(v));
     for (const Variable& v : g_.variables) use_.variables += tensor_bytes(v.spec());
     for (const Plan::Arena& a : plan_.arenas)
       use_.arena += a.device.kind == Device::cpu ? block_of(a.bytes) : static_cast<i64>(a.bytes);
     if (!planned_) find_last_uses();
-    for (std::size_t i = 0; i < g_.nodes.size(); ++i) pass(i);
+    for (const NodeId i : g_.nodes.ids()) pass(i);
     use_.buffers = most_;
     std::stable_sort(use_.largest.begin(), use_.largest.end(),
                      [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
@@ -51,35 +51,33 @@ TANDEM_LAZY class MemoryWalk {
   }
 
  private:
-  static std::size_t at(int v) { return static_cast<std::size_t>(v); }
   i64 known(const Spec& s) {
     if (s.shape.is_fully_defined() && s.dtype != DType::string) return tensor_bytes(s);
     use_.is_complete = false;
     return 0;
   }
   void add(i64 bytes) { most_ = std::max(most_, live_ += bytes); }
-  void list(const Node& n, int v, i64 bytes) {
+  void list(const Node& n, ValueId v, i64 bytes) {
     use_.largest.push_back({n.name + " " + to_string(g_.spec(v)), line_text(n.where), bytes});
   }
-  void pass(std::size_t i) {
+  void pass(NodeId i) {
     const Node& n = g_.nodes[i];
     if (const Tensor* t = constant_of(n); t && t->has_data()) use_.constants += known(t->spec());
     if (n.op == &read_variable_op && planned_)
-      last_read_[variable(n)] = std::max(last_read_[variable(n)], plan_.last_use[at(n.first_out)]);
+      last_read_[variable_index(n)] = std::max(last_read_[variable_index(n)], plan_.last_use[n.first_out]);
     if (n.op->flags.keeps_packed) count_packed(n);
     if (n.op == &assign_variable_op) return assign(i);
     if (is_leaf(n)) return;
     if (n.op->rare.host_kernel) run_bodies(n);
     planned_ ? make_planned(n) : make_one_by_one(i);
   }
-  std::size_t variable(const Node& n) const { return static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index); }
   // What the plan does not place in the arena is made at its node, and kept until the call ends.
   void make_planned(const Node& n) {
     for (int k = 0; k < n.outputs; ++k) {
-      const int v = n.first_out + k;
-      if (plan_.base[at(v)] != v) continue;
-      if (plan_.kind[at(v)] == Plan::arena) list(n, v, static_cast<i64>(g_.spec(v).bytes()));
-      if (plan_.kind[at(v)] != Plan::fresh || takes_over(v)) continue;
+      const ValueId v = n.first_out + k;
+      if (plan_.base[v] != v) continue;
+      if (plan_.kind[v] == Plan::arena) list(n, v, static_cast<i64>(g_.spec(v).bytes()));
+      if (plan_.kind[v] != Plan::fresh || takes_over(v)) continue;
       const i64 bytes = known(g_.spec(v));
       list(n, v, bytes);
       add(bytes);
@@ -87,28 +85,28 @@ TANDEM_LAZY class MemoryWalk {
   }
   // Whether a value is computed in the buffer of a Variable or of an argument. A Variable that was never assigned
   // shares its buffer with its initial value, which it keeps.
-  bool takes_over(int v) const {
-    if (plan_.donor[at(v)] >= 0 && plan_.donor[at(v)] < donated_) return true;
-    if (plan_.overwrites[at(v)] < 0) return false;
-    const Variable& variable = g_.variables[at(plan_.overwrites[at(v)])];
+  bool takes_over(ValueId v) const {
+    if (plan_.donor[v].is_set() && plan_.donor[v] < donated_) return true;
+    if (!plan_.overwrites[v].is_set()) return false;
+    const Variable& variable = g_.variable(plan_.overwrites[v]);
     const VariableLocks lock({&variable, 1});
     return VariableAccess::value(variable).is_unique();
   }
-  void make_one_by_one(std::size_t i) {
+  void make_one_by_one(NodeId i) {
     const Node& n = g_.nodes[i];
     for (int k = 0; k < n.outputs; ++k) {
       const i64 bytes = n.op->flags.alias ? 0 : known(g_.spec(n.first_out + k));
       list(n, n.first_out + k, bytes);
       add(bytes);
     }
-    for (int v : dies_[i]) live_ -= known(g_.spec(v));
+    for (ValueId v : dies_[i]) live_ -= known(g_.spec(v));
   }
   // An assignment takes the value over, and frees the old one, unless a read of it is still used.
-  void assign(std::size_t i) {
+  void assign(NodeId i) {
     const Node& n = g_.nodes[i];
-    const bool frees = planned_ && last_read_[variable(n)] < static_cast<int>(i);
-    if (frees && plan_.kind[at(plan_.base[at(n.in[0])])] == Plan::fresh && plan_.overwrites[at(n.in[0])] < 0)
-      live_ -= tensor_bytes(g_.variables[variable(n)].spec());
+    const bool frees = planned_ && last_read_[variable_index(n)] < i;
+    if (frees && plan_.kind[plan_.base[n.in[0]]] == Plan::fresh && !plan_.overwrites[n.in[0]].is_set())
+      live_ -= tensor_bytes(variable_of(g_, n).spec());
   }
   // The bodies of control flow run while what a loop returns is made. Of branches one runs, a condition and a body in
   // turn; all keep their arenas.
@@ -131,34 +129,34 @@ TANDEM_LAZY class MemoryWalk {
     most_ = std::max(most_, live_ + most + (loop ? outputs : 0));
   }
   void count_packed(const Node& n) {
-    const int v = planned_ && n.in.size() > 1 ? plan_.base[at(n.in[1])] : -1;
-    if (v < 0 || (plan_.kind[at(v)] != Plan::variable && plan_.kind[at(v)] != Plan::constant)) return;
+    const ValueId v = planned_ && n.in.size() > 1 ? plan_.base[n.in[1]] : ValueId();
+    if (!v.is_set() || (plan_.kind[v] != Plan::variable && plan_.kind[v] != Plan::constant)) return;
     if (std::find(packed_.begin(), packed_.end(), v) != packed_.end()) return;
     packed_.push_back(v);
     use_.packed += static_cast<i64>(g_.spec(v).bytes());
   }
   void find_last_uses() {
     dies_.resize(g_.nodes.size());
-    std::vector<int> last(g_.specs.size(), -1);
-    for (std::size_t i = 0; i < g_.nodes.size(); ++i)
-      for (int v : g_.nodes[i].in) last[at(v)] = static_cast<int>(i);
-    for (int v : g_.outputs) last[at(v)] = -1;
+    ById<ValueId, NodeId> last(g_.specs.size());
+    for (const NodeId i : g_.nodes.ids())
+      for (ValueId v : g_.nodes[i].in) last[v] = i;
+    for (ValueId v : g_.outputs) last[v] = {};
     for (const Node& n : g_.nodes) {
       if (is_leaf(n) || n.op->flags.alias) continue;
       for (int k = 0; k < n.outputs; ++k)
-        if (const int i = last[at(n.first_out + k)]; i >= 0) dies_[at(i)].push_back(n.first_out + k);
+        if (const NodeId i = last[n.first_out + k]; i.is_set()) dies_[i].push_back(n.first_out + k);
     }
   }
 
   const Graph& g_;
   const bool planned_;
-  const i64 donated_;
+  const ArgumentIndex donated_;
   Plan plan_;
   MemoryUse use_;
-  i64 live_ = 0, most_ = 0;             // buffers beside the arena: now, and at most
-  std::vector<int> last_read_;          // by Variable: the last use of a read so far
-  std::vector<std::vector<int>> dies_;  // op by op: by node, the values that are dead after it
-  std::vector<int> packed_;             // values with packed forms
+  i64 live_ = 0, most_ = 0;                 // buffers beside the arena: now, and at most
+  ById<VariableIndex, NodeId> last_read_;   // the last use of a read so far
+  ById<NodeId, LeanVector<ValueId>> dies_;  // op by op: the values that are dead after it
+  LeanVector<ValueId> packed_;              // with packed forms
 };
 
 }  // namespace detail

@@ -25,20 +25,20 @@ struct Plan {
     arena,     // at a fixed offset of the call's arena
     fresh      // a separate tensor, since it outlives the call: returned, assigned, or passed to control flow
   };
-  // Indexed by value. A view's base is the value in whose buffer it lies; the base of an operand stored in a
+  // A view's base is the value in whose buffer it lies; the base of an operand stored in a
   // concat's or stack's buffer is that result, whose lifetime then begins with its first operand. All other values
   // are their own bases.
-  std::vector<int> base;
-  std::vector<std::size_t> offset;  // in bytes, into the base
-  // Indexed by base.
-  LeanVector<Kind> kind;
-  std::vector<std::size_t> arena_offset;  // in the arena of its device
-  std::vector<int> last_use;              // the last node that reads it; nodes.size() if it is returned
-  std::vector<char> escapes;              // may be held after the call
-  std::vector<int> overwrites;            // fresh: the index of the Variable whose buffer it may reuse, or -1
-  std::vector<int> donor;  // fresh: the index of the argument whose buffer it may reuse if that is donated, or -1
-  // Indexed by node.
-  std::vector<std::size_t> workspace_offset, workspace_bytes;
+  ById<ValueId, ValueId> base;
+  ById<ValueId, std::size_t> offset;  // in bytes, into the base
+  // Of bases.
+  ById<ValueId, Kind> kind;
+  ById<ValueId, std::size_t> arena_offset;  // in the arena of its device
+  ById<ValueId, NodeId> last_use;           // the last node that reads it; the one behind the last if it is returned
+  ById<ValueId, char> escapes;              // may be held after the call
+  ById<ValueId, VariableIndex> overwrites;  // fresh: the Variable whose buffer it may reuse, if any
+  ById<ValueId, ArgumentIndex> donor;       // fresh: the argument whose buffer it may reuse if that is donated, if any
+
+  ById<NodeId, std::size_t> workspace_offset, workspace_bytes;
 
   Branches
       branches;  // if config::set_inter_op_parallelism_threads() asked for them; no memory is reused within a region

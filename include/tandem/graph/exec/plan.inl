@@ -39,12 +39,10 @@ TANDEM_LAZY_INLINE bool can_plan(const Graph& g) {
       const bool open = !n.op->rare.host_kernel && !s.shape.is_fully_defined();
       if (open || (s.dtype == DType::string && !is_leaf(n))) return false;
     }
-    for (int v : n.in)
+    for (ValueId v : n.in)
       if (!n.op->rare.host_kernel && !g.spec(v).shape.is_fully_defined()) return false;
     // Unknown sizes may turn out different from the Variable's: the interpreter raises in order.
-    if (n.op == &assign_variable_op &&
-        !(g.spec(n.in[0]) == g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].spec()))
-      return false;
+    if (n.op == &assign_variable_op && !(g.spec(n.in[0]) == variable_of(g, n).spec())) return false;
   }
   return true;
 }
@@ -56,22 +54,21 @@ TANDEM_LAZY class Planner {
   explicit Planner(const Graph& graph) : g_(graph) {
     const std::size_t values = g_.specs.size();
     p_.base.resize(values), p_.offset.resize(values), p_.kind.resize(values), p_.arena_offset.resize(values);
-    p_.last_use.assign(values, -1), p_.escapes.resize(values), p_.overwrites.assign(values, -1);
-    p_.donor.assign(values, -1);
+    p_.last_use.resize(values), p_.escapes.resize(values), p_.overwrites.resize(values), p_.donor.resize(values);
     p_.workspace_offset.resize(g_.nodes.size()), p_.workspace_bytes.resize(g_.nodes.size());
-    const LeanVector<View> views = views_of(g_);
-    for (std::size_t v = 0; v < values; ++v) p_.base[v] = views[v].base, p_.offset[v] = views[v].offset;
-    released_.resize(values), index_.assign(values, -1), slots_.resize(values), is_allocated_.resize(values);
-    assignments_.resize(values), reader_.assign(values, -1), counted_.resize(values);
+    const ById<ValueId, View> views = views_of(g_);
+    for (const ValueId v : views.ids()) p_.base[v] = views[v].base, p_.offset[v] = views[v].offset;
+    released_.resize(values), argument_.resize(values), variable_.resize(values), slots_.resize(values);
+    is_allocated_.resize(values), assignments_.resize(values), reader_.resize(values), counted_.resize(values);
   }
   Plan plan() {
-    for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_bases(g_.nodes[i]);
+    for (const NodeId i : g_.nodes.ids()) find_bases(g_.nodes[i]);
     find_lifetimes();
     if (assign_slots()) find_lifetimes();
     find_overwrites();
-    for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_donor(i);
+    for (const NodeId i : g_.nodes.ids()) find_donor(i);
     if (const int threads = config::inter_op_parallelism_threads(); threads > 1) find_regions(threads);
-    for (std::size_t i = 0; i < g_.nodes.size(); ++i) allocate(i);
+    for (const NodeId i : g_.nodes.ids()) allocate(i);
     p_.work = work_;
     for (const DeviceArena& a : arenas_) {
       p_.arenas.push_back({a.device, a.memory.size()});
@@ -81,13 +78,12 @@ TANDEM_LAZY class Planner {
   }
 
  private:
-  static std::size_t at(int v) { return static_cast<std::size_t>(v); }
-  int base(int v) const { return p_.base[at(v)]; }
-  bool spans_base(int v) const { return p_.offset[at(v)] == 0 && g_.spec(v).bytes() == g_.spec(base(v)).bytes(); }
-  void use(int v, std::size_t node) { p_.last_use[at(base(v))] = static_cast<int>(node); }
-  void escape(int v) {
-    p_.escapes[at(base(v))] = 1;
-    if (p_.kind[at(base(v))] == Plan::arena) p_.kind[at(base(v))] = Plan::fresh;
+  ValueId base(ValueId v) const { return p_.base[v]; }
+  bool spans_base(ValueId v) const { return p_.offset[v] == 0 && g_.spec(v).bytes() == g_.spec(base(v)).bytes(); }
+  void use(ValueId v, NodeId node) { p_.last_use[base(v)] = node; }
+  void escape(ValueId v) {
+    p_.escapes[base(v)] = 1;
+    if (p_.kind[base(v)] == Plan::arena) p_.kind[base(v)] = Plan::fresh;
   }
 
   void find_bases(const Node& n) {
@@ -96,21 +92,22 @@ TANDEM_LAZY class Planner {
                             : n.op == &read_variable_op ? Plan::variable
                             : n.op->rare.host_kernel    ? Plan::fresh
                                                         : Plan::arena;
-    if (n.op == &assign_variable_op) ++assignments_[at(n.in[0])];
+    if (n.op == &assign_variable_op) ++assignments_[n.in[0]];
     for (int k = 0; k < n.outputs; ++k) {
-      const int v = n.first_out + k;
-      p_.kind[at(v)] = kind;
-      if (kind == Plan::variable || kind == Plan::argument) index_[at(v)] = n.attrs.get<IndexAttrs>().index;
+      const ValueId v = n.first_out + k;
+      p_.kind[v] = kind;
+      if (kind == Plan::variable) variable_[v] = variable_index(n);
+      if (kind == Plan::argument) argument_[v] = argument_index(n);
     }
   }
   void find_lifetimes() {
-    std::fill(p_.last_use.begin(), p_.last_use.end(), -1);
-    for (std::size_t i = 0; i < g_.nodes.size(); ++i) find_lifetimes(i);
-    for (int v : g_.outputs) escape(v), use(v, g_.nodes.size());
+    std::fill(p_.last_use.begin(), p_.last_use.end(), NodeId());
+    for (const NodeId i : g_.nodes.ids()) find_lifetimes(i);
+    for (ValueId v : g_.outputs) escape(v), use(v, g_.nodes.end_id());
   }
-  void find_lifetimes(std::size_t node) {
+  void find_lifetimes(NodeId node) {
     const Node& n = g_.nodes[node];
-    for (int v : n.in) {
+    for (ValueId v : n.in) {
       if (!n.op->flags.alias) use(v, node);
       if (n.op == &assign_variable_op || n.op->rare.host_kernel) escape(v);
     }
@@ -122,19 +119,19 @@ TANDEM_LAZY class Planner {
     for (const Node& n : g_.nodes)
       if (concatenates_rows(n) && may_move(n.first_out) && assign_slots(n)) concats.push_back(&n);
     for (std::size_t j = concats.size(); j-- > 0;)  // nested concats: the outer one is resolved first
-      if (const Slot outer = slots_[at(concats[j]->first_out)]; outer.of >= 0)
-        for (int x : concats[j]->in)
-          if (Slot& p = slots_[at(x)]; p.of == concats[j]->first_out) p = {outer.of, outer.offset + p.offset};
-    for (std::size_t v = 0; !concats.empty() && v < p_.base.size(); ++v)
-      if (const Slot& p = slots_[at(p_.base[v])]; p.of >= 0) p_.base[v] = p.of, p_.offset[v] += p.offset;
-    return !concats.empty();
+      if (const Slot outer = slots_[concats[j]->first_out]; outer.of.is_set())
+        for (ValueId x : concats[j]->in)
+          if (Slot& p = slots_[x]; p.of == concats[j]->first_out) p = {outer.of, outer.offset + p.offset};
+    if (concats.empty()) return false;
+    for (const ValueId v : p_.base.ids())
+      if (const Slot& p = slots_[p_.base[v]]; p.of.is_set()) p_.base[v] = p.of, p_.offset[v] += p.offset;
+    return true;
   }
   bool assign_slots(const Node& concat) {
     bool any = false;
     std::size_t offset = 0;
-    for (int x : concat.in) {
-      if (may_move(x) && slots_[at(x)].of < 0 && offset % 64 == 0)
-        slots_[at(x)] = {concat.first_out, offset}, any = true;
+    for (ValueId x : concat.in) {
+      if (may_move(x) && !slots_[x].of.is_set() && offset % 64 == 0) slots_[x] = {concat.first_out, offset}, any = true;
       offset += g_.spec(x).bytes();
     }
     return any;
@@ -143,7 +140,7 @@ TANDEM_LAZY class Planner {
     if (n.op != &concat_op && n.op != &stack_op) return false;
     return n.attrs.get<rules::JoinAttrs>().axis == 0;
   }
-  bool may_move(int v) const { return in_arena(v) && !p_.escapes[at(v)]; }
+  bool may_move(ValueId v) const { return in_arena(v) && !p_.escapes[v]; }
 
   // A value that is assigned to a Variable may be computed in the Variable's own buffer, which the op's kernel then
   // looks up at run time. From before the op until the assignment that buffer must hold the old value, and the old
@@ -156,93 +153,92 @@ TANDEM_LAZY class Planner {
   //   - nothing that may fail or read the Variable is between the op and the assignment.
   // So each buffer is reused by at most one value.
   void find_overwrites() {
-    LeanVector<VariableReads> now(g_.variables.size());
+    ById<VariableIndex, VariableReads> now(g_.variables.size());
     VariableIndices indices(g_);
-    for (std::size_t i = 0; i < g_.nodes.size(); ++i) {
+    for (const NodeId i : g_.nodes.ids()) {
       const Node& n = g_.nodes[i];
       if (n.op == &read_variable_op) {
-        reader_[at(n.first_out)] = static_cast<int>(i);
-        now[at_variable(n)].add(n.first_out, p_.last_use[at(n.first_out)]);
+        reader_[n.first_out] = i;
+        now[variable_index(n)].add(n.first_out, p_.last_use[n.first_out]);
       } else if (n.op == &assign_variable_op) {
-        now[at_variable(n)].assigned = static_cast<int>(i);
+        now[variable_index(n)].assigned = i;
       } else if (n.op->rare.host_kernel) {
-        for (std::size_t v : indices.assigned_in_bodies(n)) now[v].assigned = static_cast<int>(i);
+        for (const VariableIndex v : indices.assigned_in_bodies(n)) now[v].assigned = i;
       } else if (n.op->flags.in_place || n.op->flags.pointwise) {
         find_overwrite(i, now);
       }
     }
   }
-  void find_overwrite(std::size_t node, LeanVector<VariableReads>& now) {
+  void find_overwrite(NodeId node, ById<VariableIndex, VariableReads>& now) {
     const Node& n = g_.nodes[node];
-    for (std::size_t a = node + 1; a < g_.nodes.size() && g_.nodes[a].op == &assign_variable_op; ++a) {
+    for (NodeId a = node + 1; a < g_.nodes.end_id() && g_.nodes[a].op == &assign_variable_op; ++a) {
       ++work_;
-      const std::size_t variable = at_variable(g_.nodes[a]);
+      const VariableIndex variable = variable_index(g_.nodes[a]);
       VariableReads& reads = now[variable];
-      if (std::exchange(reads.last_chain, static_cast<int>(node)) == static_cast<int>(node)) continue;
-      const int v = g_.nodes[a].in[0], k = v - n.first_out;
-      if (k < 0 || k >= n.outputs || p_.kind[at(v)] != Plan::fresh || assignments_[at(v)] > 1) continue;
-      if (!(g_.variables[variable].spec() == g_.spec(v))) continue;
-      const int x =
-          dying_input(node, k, [&](int r) { return is_read_of(r, variable) && reader_[at(r)] > reads.assigned; });
-      if (x >= 0 && !reads.others_live_on(base(x), node)) p_.overwrites[at(v)] = static_cast<int>(variable);
+      if (std::exchange(reads.last_chain, node) == node) continue;
+      const ValueId v = g_.nodes[a].in[0];
+      const int k = v - n.first_out;
+      if (k < 0 || k >= n.outputs || p_.kind[v] != Plan::fresh || assignments_[v] > 1) continue;
+      if (!(g_.variable(variable).spec() == g_.spec(v))) continue;
+      const ValueId x =
+          dying_input(node, k, [&](ValueId r) { return is_read_of(r, variable) && reader_[r] > reads.assigned; });
+      if (x.is_set() && !reads.others_live_on(base(x), node)) p_.overwrites[v] = variable;
     }
   }
   // A result may be computed in the buffer of an argument that dies here, if the caller donates it.
-  void find_donor(std::size_t node) {
+  void find_donor(NodeId node) {
     const Node& n = g_.nodes[node];
     if (!n.op->flags.in_place && !n.op->flags.pointwise) return;
     for (int k = 0; k < n.outputs; ++k) {
-      const int v = n.first_out + k;
-      if (base(v) != v || p_.kind[at(v)] != Plan::fresh || p_.overwrites[at(v)] >= 0) continue;
-      const int x = dying_input(node, k, [&](int r) {
-        return p_.kind[at(r)] == Plan::argument && !p_.escapes[at(r)] && g_.spec(r) == g_.spec(v);
+      const ValueId v = n.first_out + k;
+      if (base(v) != v || p_.kind[v] != Plan::fresh || p_.overwrites[v].is_set()) continue;
+      const ValueId x = dying_input(node, k, [&](ValueId r) {
+        return p_.kind[r] == Plan::argument && !p_.escapes[r] && g_.spec(r) == g_.spec(v);
       });
-      if (x >= 0) p_.donor[at(v)] = static_cast<int>(index_[at(base(x))]);
+      if (x.is_set()) p_.donor[v] = argument_[base(x)];
     }
   }
-  static std::size_t at_variable(const Node& n) { return static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index); }
-  bool is_read_of(int value, std::size_t variable) const {
-    return p_.kind[at(value)] == Plan::variable && index_[at(value)] == static_cast<i64>(variable) &&
-           !p_.escapes[at(value)];
+  bool is_read_of(ValueId value, VariableIndex variable) const {
+    return p_.kind[value] == Plan::variable && variable_[value] == variable && !p_.escapes[value];
   }
   // Finds an input in whose buffer output k may be computed: it has the same layout, is dead after this op, and
   // satisfies `fits`.
   template <class Fits>
-  int dying_input(std::size_t node, int k, const Fits& fits) {
+  ValueId dying_input(NodeId node, int k, const Fits& fits) {
     const Node& n = g_.nodes[node];
-    const int v = n.first_out + k;
+    const ValueId v = n.first_out + k;
     const auto first = n.op->flags.pointwise ? 0u : static_cast<unsigned>(k);  // other ops: only input k
     const auto end = n.op->flags.pointwise ? n.in.size() : std::min(n.in.size(), first + 1);
     for (unsigned i = first; i < end; ++i) {
       ++work_;
-      const int x = n.in[i];
+      const ValueId x = n.in[i];
       if (g_.spec(x).device != g_.spec(v).device) continue;
       if (!(g_.spec(x).shape == g_.spec(v).shape) || size_of(g_.spec(x).dtype) != size_of(g_.spec(v).dtype)) continue;
-      if (!spans_base(x) || p_.last_use[at(base(x))] != static_cast<int>(node) || shared(node, i)) continue;
+      if (!spans_base(x) || p_.last_use[base(x)] != node || shared(node, i)) continue;
       if (!fits(base(x))) continue;
       return x;
     }
-    return -1;
+    return {};
   }
   // Whether another input uses the same buffer with another layout.
-  bool shared(std::size_t node, unsigned i) {
+  bool shared(NodeId node, unsigned i) {
     const Node& n = g_.nodes[node];
     if (times_among_inputs(node, base(n.in[i])) == 1) return false;
     if (!n.op->flags.pointwise) return true;
-    return std::any_of(n.in.begin(), n.in.end(), [&](int x) {
+    return std::any_of(n.in.begin(), n.in.end(), [&](ValueId x) {
       return ++work_, base(x) == base(n.in[i]) && !(g_.spec(x).shape == g_.spec(n.in[i]).shape);
     });
   }
   // Counts all inputs of a node at once and caches the result.
-  int times_among_inputs(std::size_t node, int r) {
-    if (std::exchange(counted_node_, static_cast<int>(node)) != static_cast<int>(node)) {
+  int times_among_inputs(NodeId node, ValueId r) {
+    if (std::exchange(counted_node_, node) != node) {
       ++counts_;
-      for (int x : g_.nodes[node].in) {
-        Count& c = counted_[at(base(x))];
+      for (ValueId x : g_.nodes[node].in) {
+        Count& c = counted_[base(x)];
         c = {counts_, c.number == counts_ ? c.times + 1 : 1}, ++work_;
       }
     }
-    return counted_[at(r)].times;
+    return counted_[r].times;
   }
 
   // What computes in the buffer of a Variable or of an argument stays in order: another branch might still read it.
@@ -251,17 +247,17 @@ TANDEM_LAZY class Planner {
     if (is_leaf(n)) return true;
     if (device_of(g_, n).kind != Device::cpu) return false;
     for (int k = 0; k < n.outputs; ++k)
-      if (const int v = n.first_out + k; p_.overwrites[at(v)] >= 0 || p_.donor[at(v)] >= 0) return false;
+      if (const ValueId v = n.first_out + k; p_.overwrites[v].is_set() || p_.donor[v].is_set()) return false;
     return true;
   }
   void find_regions(int threads) {
-    std::vector<char> may;
+    ById<NodeId, char> may;
     for (const Node& n : g_.nodes) may.push_back(may_branch(n));
     p_.branches = find_branches(g_, may, threads, threads_of_operation());
     if (!p_.branches.regions.empty()) producers_ = g_.producers();
   }
   // Makes `region_` the region of the node, if any, and reuses memory again that a region before it has kept.
-  void enter(std::size_t node) {
+  void enter(NodeId node) {
     const LeanVector<Branches::Region>& all = p_.branches.regions;
     if (next_region_ == 0 || all[next_region_ - 1].end <= node) {
       region_ = nullptr;
@@ -277,60 +273,57 @@ TANDEM_LAZY class Planner {
   }
   // Whether a value's buffer may be reused by the node where it dies: in a region only the node's own branch may have
   // used it, which is so if it was made there.
-  bool may_take_over(int r) const { return !region_ || producers_[at(r)] >= static_cast<int>(region_->first); }
-  bool in_arena(int v) const { return base(v) == v && p_.kind[at(v)] == Plan::arena; }
-  void allocate(std::size_t node) {
+  bool may_take_over(ValueId r) const { return !region_ || producers_[r] >= region_->first; }
+  bool in_arena(ValueId v) const { return base(v) == v && p_.kind[v] == Plan::arena; }
+  void allocate(NodeId node) {
     const Node& n = g_.nodes[node];
     if (!p_.branches.regions.empty()) enter(node);
     if (is_leaf(n) || n.op->flags.alias || n.op->rare.host_kernel) return release_dead(node);
     for (int k = 0; k < n.outputs; ++k) {
-      const int v = n.first_out + k;
-      if (slots_[at(v)].of >= 0) allocate_base(base(v));
-      if (!in_arena(v) || is_allocated_[at(v)]) continue;
+      const ValueId v = n.first_out + k;
+      if (slots_[v].of.is_set()) allocate_base(base(v));
+      if (!in_arena(v) || is_allocated_[v]) continue;
       const bool may_reuse = n.op->flags.pointwise || n.op->flags.in_place;
-      const int x = may_reuse ? dying_input(node, k, [](int) { return true; }) : -1;
-      const bool reuse =
-          x >= 0 && p_.kind[at(base(x))] == Plan::arena && !released_[at(base(x))] && may_take_over(base(x));
-      if (reuse) released_[at(base(x))] = 1;
-      p_.arena_offset[at(v)] =
-          reuse ? p_.arena_offset[at(base(x))] : arena_of(g_.spec(v).device).allocate(g_.spec(v).bytes());
+      const ValueId x = may_reuse ? dying_input(node, k, [](ValueId) { return true; }) : ValueId();
+      const bool reuse = x.is_set() && p_.kind[base(x)] == Plan::arena && !released_[base(x)] && may_take_over(base(x));
+      if (reuse) released_[base(x)] = 1;
+      p_.arena_offset[v] = reuse ? p_.arena_offset[base(x)] : arena_of(g_.spec(v).device).allocate(g_.spec(v).bytes());
     }
     allocate_workspace(node);
     release_dead(node);
   }
-  void allocate_base(int v) {
-    if (!std::exchange(is_allocated_[at(v)], 1))
-      p_.arena_offset[at(v)] = arena_of(g_.spec(v).device).allocate(g_.spec(v).bytes());
+  void allocate_base(ValueId v) {
+    if (!std::exchange(is_allocated_[v], char{1}))
+      p_.arena_offset[v] = arena_of(g_.spec(v).device).allocate(g_.spec(v).bytes());
   }
   Arena& arena_of(Device device) {
     for (DeviceArena& a : arenas_)
       if (a.device == device) return a.memory;
     return arenas_.emplace_back(DeviceArena{device, {}}).memory;
   }
-  void allocate_workspace(std::size_t node) {
+  void allocate_workspace(NodeId node) {
     const Node& n = g_.nodes[node];
     if (!n.op->workspace) return;
     const Device device = device_of(g_, n);
     if (const Backend* b = backends[device.kind]; b && !b->uses_workspace) return;
     InlinedVector<Spec, 4> specs;
-    for (int v : n.in) specs.push(g_.spec(v));
+    for (ValueId v : n.in) specs.push(g_.spec(v));
     const std::size_t bytes = n.op->workspace({specs.begin(), specs.size()}, n.attrs);
     if (!bytes) return;
     p_.workspace_bytes[node] = bytes;
     p_.workspace_offset[node] = arena_of(device).allocate(bytes);
     give_back(device, p_.workspace_offset[node], bytes);
   }
-  void release(int v) {
-    if (std::exchange(released_[at(v)], 1)) return;
-    give_back(g_.spec(v).device, p_.arena_offset[at(v)], g_.spec(v).bytes());
+  void release(ValueId v) {
+    if (std::exchange(released_[v], char{1})) return;
+    give_back(g_.spec(v).device, p_.arena_offset[v], g_.spec(v).bytes());
   }
-  void release_dead(std::size_t node) {
+  void release_dead(NodeId node) {
     const Node& n = g_.nodes[node];
-    for (int x : n.in)
-      if (const int r = base(x); p_.kind[at(r)] == Plan::arena && p_.last_use[at(r)] == static_cast<int>(node))
-        release(r);
+    for (ValueId x : n.in)
+      if (const ValueId r = base(x); p_.kind[r] == Plan::arena && p_.last_use[r] == node) release(r);
     for (int k = 0; k < n.outputs; ++k)
-      if (const int v = n.first_out + k; in_arena(v) && p_.last_use[at(v)] < 0) release(v);
+      if (const ValueId v = n.first_out + k; in_arena(v) && !p_.last_use[v].is_set()) release(v);
   }
 
   const Graph& g_;
@@ -346,23 +339,25 @@ TANDEM_LAZY class Planner {
   };
   const Branches::Region* region_ = nullptr;  // of the node that is being planned
   std::size_t next_region_ = 0;
-  LeanVector<Kept> kept_;       // memory to be reused behind the region
-  std::vector<int> producers_;  // if there are regions
+  LeanVector<Kept> kept_;            // memory to be reused behind the region
+  ById<ValueId, NodeId> producers_;  // if there are regions
   struct Slot {
-    int of = -1;  // the value in whose buffer it is computed, or -1
+    ValueId of;  // the value in whose buffer it is computed, if any
     std::size_t offset = 0;
   };
-  LeanVector<Slot> slots_;          // indexed by value
-  std::vector<char> is_allocated_;  // by base: whether it was allocated before its own op, for its first operand
-  std::vector<char> released_;      // by base: whether its buffer was released or reused
-  std::vector<i64> index_;          // by value: the index of the Variable that it reads, or of the argument that it is
-  std::vector<int> assignments_;    // by value: the number of assignments, to any Variable
-  std::vector<int> reader_;         // by value: the latest visited node that reads it
+  ById<ValueId, Slot> slots_;
+  ById<ValueId, char> is_allocated_;       // by base: whether it was allocated before its own op, for its first operand
+  ById<ValueId, char> released_;           // by base: whether its buffer was released or reused
+  ById<ValueId, ArgumentIndex> argument_;  // the argument that it is
+  ById<ValueId, VariableIndex> variable_;  // the Variable that it is read from
+  ById<ValueId, int> assignments_;         // the number of assignments, to any Variable
+  ById<ValueId, NodeId> reader_;           // the latest visited node that reads it
   struct Count {
     int number, times;
   };
-  LeanVector<Count> counted_;  // by base: the id of the count, and how many of the node's inputs lie there
-  int counted_node_ = -1, counts_ = 0;
+  ById<ValueId, Count> counted_;  // by base: the id of the count, and how many of the node's inputs lie there
+  NodeId counted_node_;
+  int counts_ = 0;
   std::size_t work_ = 0;
 };
 

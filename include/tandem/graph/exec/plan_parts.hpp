@@ -68,24 +68,25 @@ class Arena {
 
 // What is known about one Variable while walking through a graph.
 struct VariableReads {
-  int assigned = -1;    // the node that assigned it last
-  int last_chain = -1;  // the op whose following assignments were last seen to assign it
+  NodeId assigned;    // the node that assigned it last
+  NodeId last_chain;  // the op whose following assignments were last seen to assign it
 
   // Adds a read and its last use.
-  void add(int value, int last_use) {
+  void add(ValueId value, NodeId last_use) {
     if (last_use > latest_.use) other_use_ = latest_.use, latest_ = {value, last_use};
     else other_use_ = std::max(other_use_, last_use);
   }
   /// Whether another read is used by the node or after it.
-  bool others_live_on(int read, std::size_t node) const {
-    return (latest_.value == read ? other_use_ : latest_.use) >= static_cast<int>(node);
+  bool others_live_on(ValueId read, NodeId node) const {
+    return (latest_.value == read ? other_use_ : latest_.use) >= node;
   }
 
  private:
   struct {
-    int value = -1, use = -1;
+    ValueId value;
+    NodeId use;
   } latest_;  // the read with the latest last use
-  int other_use_ = -1;
+  NodeId other_use_;
 };
 
 // The indices of Variables in Graph::variables.
@@ -93,8 +94,8 @@ class VariableIndices {
  public:
   TANDEM_LAZY explicit VariableIndices(const Graph& g) : g_(g) {}
   /// The indices of the Variables that the node's sub-graphs assign.
-  TANDEM_LAZY std::vector<std::size_t> assigned_in_bodies(const Node& n) {
-    std::vector<std::size_t> r;
+  TANDEM_LAZY LeanVector<VariableIndex> assigned_in_bodies(const Node& n) {
+    LeanVector<VariableIndex> r;
     for (const Graph* body : subgraphs(n))
       for (const Variable& v : assigned_variables(*body))
         if (const auto at = indices().find(VariableAccess::address(v)); at != indices_.end()) r.push_back(at->second);
@@ -102,13 +103,13 @@ class VariableIndices {
   }
 
  private:
-  TANDEM_LAZY const std::map<const void*, std::size_t>& indices() {
+  TANDEM_LAZY const std::map<const void*, VariableIndex>& indices() {
     for (std::size_t i = indices_.size(); i < g_.variables.size(); ++i)
-      indices_.emplace(VariableAccess::address(g_.variables[i]), i);
+      indices_.emplace(VariableAccess::address(g_.variables[i]), VariableIndex(i));
     return indices_;
   }
   const Graph& g_;
-  std::map<const void*, std::size_t> indices_;  // built on first use
+  std::map<const void*, VariableIndex> indices_;  // built on first use
 };
 
 }  // namespace detail

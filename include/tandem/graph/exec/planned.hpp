@@ -39,7 +39,7 @@ class PlannedProgram : public Program {
     else run_parts(*execution, arguments);
     Tensors out;
     out.reserve(static_cast<unsigned>(graph_->outputs.size()));
-    for (int v : graph_->outputs) out.push(execution->tensor(v, arguments));
+    for (ValueId v : graph_->outputs) out.push(execution->tensor(v, arguments));
     return out;
   }
 
@@ -52,12 +52,13 @@ class PlannedProgram : public Program {
     Stream stream = {};         // kernel: where it runs
     const OpDef* op = nullptr;  // kernel
     const Node* node = nullptr;
-    std::uint32_t index = 0;               // kernel: of its call; read, assign: of the Variable
+    std::uint32_t call = 0;                // kernel
+    VariableIndex variable = {};           // read, assign
     std::uint32_t fresh = 0, freshes = 0;  // kernel: the outputs that need separate buffers
   };
   struct CallAt {
     std::uint32_t operands, inputs, outputs;
-    std::size_t node;
+    NodeId node;
   };
   struct Use {
     std::uint32_t operand;
@@ -87,25 +88,23 @@ class PlannedProgram : public Program {
     LeanVector<DeviceMemory> arenas;  // as Plan::arenas
     LeanVector<Operand> operands;
     LeanVector<KernelCall> calls;
-    std::vector<Tensor> tensors;                         // by base: fresh values and read Variables
-    std::vector<int> filled;                             // bases in tensors, to be cleared after the call
+    ById<ValueId, Tensor> tensors;                       // by base: fresh values and read Variables
+    LeanVector<ValueId> filled;                          // bases in tensors, to be cleared after the call
     std::vector<Tensor> retired;                         // old values of Variables that are still read
-    std::vector<char> in_place;                          // by base: whether it was computed in the Variable's buffer
+    ById<ValueId, char> in_place;                        // by base: whether it was computed in the Variable's buffer
     Span<Tensor> donated;                                // donated arguments, whose buffers results may reuse
     LeanVector<std::unique_ptr<SegmentState>> segments;  // of each segment
     std::unique_ptr<Execution> next;
 
     TANDEM_LAZY explicit Execution(PlannedProgram& p);
-    void point(int base, void* data) {
-      const auto r = static_cast<std::size_t>(base);
-      for (std::uint32_t u = program.first_use_[r]; u < program.first_use_[r + 1]; ++u)
+    void point(ValueId base, void* data) {
+      for (std::uint32_t u = program.first_use_[base]; u < program.first_use_[base + 1]; ++u)
         operands[program.uses_[u].operand].data = static_cast<char*>(data) + program.uses_[u].offset;
     }
     // A tensor that this call does not write: kernels may find packed forms of it.
-    void point(int base, const Tensor& t) {
+    void point(ValueId base, const Tensor& t) {
       point(base, t.raw());
-      const auto r = static_cast<std::size_t>(base);
-      for (std::uint32_t u = program.first_packer_[r]; u < program.first_packer_[r + 1]; ++u)
+      for (std::uint32_t u = program.first_packer_[base]; u < program.first_packer_[base + 1]; ++u)
         calls[program.packers_[u]].packed = t.packed_forms();
     }
     char* arena(Device device) const {
@@ -113,13 +112,13 @@ class PlannedProgram : public Program {
         if (a.device() == device) return a.data();
       return nullptr;
     }
-    void hold(int base, Tensor t) {
+    void hold(ValueId base, Tensor t) {
       filled.push_back(base);
-      tensors[static_cast<std::size_t>(base)] = std::move(t);
+      tensors[base] = std::move(t);
     }
-    TANDEM_LAZY Tensor tensor(int value, Inputs arguments) const;
+    TANDEM_LAZY Tensor tensor(ValueId value, Inputs arguments) const;
     void clear() {
-      for (int r : filled) tensors[static_cast<std::size_t>(r)] = Tensor(), in_place[static_cast<std::size_t>(r)] = 0;
+      for (const ValueId r : filled) tensors[r] = Tensor(), in_place[r] = 0;
       filled.clear();
       retired.clear();
     }
@@ -166,10 +165,10 @@ class PlannedProgram : public Program {
   }
 
   TANDEM_LAZY void compile();
-  TANDEM_LAZY void add_kernel(std::size_t node, LeanVector<LeanVector<Use>>& uses);
+  TANDEM_LAZY void add_kernel(NodeId node, ById<ValueId, LeanVector<Use>>& uses);
   TANDEM_LAZY void find_packers();
-  TANDEM_LAZY void add_operand(int value, LeanVector<LeanVector<Use>>& uses);
-  TANDEM_LAZY std::vector<char> directly_assigned() const;
+  TANDEM_LAZY void add_operand(ValueId value, ById<ValueId, LeanVector<Use>>& uses);
+  TANDEM_LAZY ById<VariableIndex, char> directly_assigned() const;
   // Runs a step; errors get the name of its node.
   template <class F>
   static void named(const Step& s, const F& run) {
@@ -186,33 +185,35 @@ class PlannedProgram : public Program {
   TANDEM_LAZY void check_sizes(const Step& s, const Execution& e) const;
   TANDEM_LAZY void run_step(const Step& s, Execution& e, Inputs arguments) const;
   TANDEM_LAZY void run_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const;
-  TANDEM_LAZY void find_branches(const LeanVector<std::size_t>& nodes);
+  TANDEM_LAZY void find_branches(const ById<NodeId, std::size_t>& first_step);
   TANDEM_LAZY void run_parts(Execution& e, Inputs arguments) const;
   TANDEM_LAZY void run_region(const Region& r, Execution& e) const;
   TANDEM_LAZY void run_timed_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const;
   TANDEM_LAZY void bind_output(std::uint32_t fresh, Execution& e) const;
   TANDEM_LAZY void bind_outputs(const Step& s, Execution& e) const;
-  TANDEM_LAZY static Tensor take_donated(int argument, Execution& e);
+  TANDEM_LAZY static Tensor take_donated(ArgumentIndex argument, Execution& e);
   TANDEM_LAZY void read(const Step& s, Execution& e) const;
   TANDEM_LAZY void assign(const Step& s, Execution& e, Inputs arguments) const;
   TANDEM_LAZY void execute(const Node& n, Execution& e, Inputs arguments) const;
-  int base(int value) const { return plan_.base[static_cast<std::size_t>(value)]; }
+  ValueId base(ValueId value) const { return plan_.base[value]; }
 
   Plan plan_;
-  std::vector<int> producers_;
+  ById<ValueId, NodeId> producers_;
   LeanVector<Step> early_, steps_;          // early_: early_reads()
   LeanVector<Segment> segments_;            // in order
   LeanVector<Region> branches_;             // the regions, in order
   LeanVector<std::uint32_t> branch_steps_;  // by branch: its steps, in order,
   LeanVector<std::uint32_t> branch_start_;  // and where they begin; one more at the end
   LeanVector<CallAt> calls_;
-  std::vector<int> fresh_;               // the outputs that kernel steps refer to,
-  LeanVector<std::size_t> result_at_;    // and where they lie in their segment's results; `nowhere`: in a tensor
-  std::vector<int> operand_values_;      // indexed by operand
-  LeanVector<std::uint32_t> first_use_;  // by base: its index in uses_, for pointers that change from call to call
+  LeanVector<ValueId> fresh_;           // the outputs that kernel steps refer to,
+  LeanVector<std::size_t> result_at_;   // and where they lie in their segment's results; `nowhere`: in a tensor
+  LeanVector<ValueId> operand_values_;  // indexed by operand
+  ById<ValueId, std::uint32_t>
+      first_use_;  // by base, and one more: its index in uses_, for pointers that change from call to call
   LeanVector<Use> uses_;
   // By base as uses_: the calls that keep packed forms of this value, their input 1.
-  LeanVector<std::uint32_t> first_packer_, packers_;
+  ById<ValueId, std::uint32_t> first_packer_;
+  LeanVector<std::uint32_t> packers_;
   std::atomic<Execution*> ready_{nullptr};
   std::mutex mutex_;
   std::unique_ptr<Execution> spare_;  // guarded by mutex_

@@ -120,17 +120,17 @@ class TANDEM_API Program : public Opaque {
  protected:
   TANDEM_LAZY explicit Program(Ref<Graph> graph);
   TANDEM_LAZY bool assigns(const Variable& v) const { return VariableLocks::contains(assigned_, v); }
-  /// By node: whether it reads a Variable that nothing in the graph can have assigned before, neither its own
+  /// Whether a node reads a Variable that nothing in the graph can have assigned before, neither its own
   /// assignments nor a host function.
-  TANDEM_LAZY std::vector<char> early_reads() const;
-  /// Variable i of the graph; for the state of one of the library's generators that of the data set's element that this
+  TANDEM_LAZY ById<NodeId, char> early_reads() const;
+  /// A Variable of the graph; for the state of one of the library's generators that of the data set's element that this
   /// thread computes, if it computes one (ElementKeys).
-  const Variable& variable(std::size_t i) const {
+  const Variable& variable(VariableIndex i) const {
     if (!sequences_.empty()) [[unlikely]]
       if (random::detail::ElementKeys* const element = random::detail::ElementKeys::current())
         for (const Sequence& s : sequences_)
           if (s.variable == i) return element->own_state(s.op_seed);
-    return graph_->variables[i];
+    return graph_->variable(i);
   }
   /// The Variables that a call on this thread has to lock.
   Span<const Variable> to_lock() const {
@@ -146,7 +146,7 @@ class TANDEM_API Program : public Opaque {
 
  private:
   struct Sequence {
-    std::size_t variable;
+    VariableIndex variable;
     std::optional<i64> op_seed;
   };
   LeanVector<Sequence> sequences_;  // of random numbers, among the graph's Variables

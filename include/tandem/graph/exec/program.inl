@@ -11,70 +11,72 @@
 namespace TANDEM_NS {
 namespace detail {
 
-TANDEM_LAZY_INLINE void PlannedProgram::add_operand(int value, LeanVector<LeanVector<Use>>& uses) {
-  const auto v = static_cast<std::size_t>(value);
-  uses[static_cast<std::size_t>(base(value))].push_back(
-      {static_cast<std::uint32_t>(operand_values_.size()), plan_.offset[v]});
+TANDEM_LAZY_INLINE void PlannedProgram::add_operand(ValueId value, ById<ValueId, LeanVector<Use>>& uses) {
+  uses[base(value)].push_back({static_cast<std::uint32_t>(operand_values_.size()), plan_.offset[value]});
   operand_values_.push_back(value);
 }
-TANDEM_LAZY_INLINE void PlannedProgram::add_kernel(std::size_t node, LeanVector<LeanVector<Use>>& uses) {
+TANDEM_LAZY_INLINE void PlannedProgram::add_kernel(NodeId node, ById<ValueId, LeanVector<Use>>& uses) {
   const Node& n = graph_->nodes[node];
   const Device device = device_of(*graph_, n);
   Step s{.kind = n.op->rare.resolve ? Step::resolved : Step::kernel,
          .stream = Stream{device},
          .op = n.op,
          .node = &n,
-         .index = static_cast<std::uint32_t>(calls_.size()),
+         .call = static_cast<std::uint32_t>(calls_.size()),
          .fresh = static_cast<std::uint32_t>(fresh_.size())};
   calls_.push_back(
       {static_cast<std::uint32_t>(operand_values_.size()), n.in.size(), static_cast<std::uint32_t>(n.outputs), node});
-  for (int v : n.in) add_operand(v, uses);
+  for (ValueId v : n.in) add_operand(v, uses);
   for (int k = 0; k < n.outputs; ++k) {
-    const int v = n.first_out + k;
+    const ValueId v = n.first_out + k;
     add_operand(v, uses);
-    if (plan_.kind[static_cast<std::size_t>(v)] == Plan::fresh) fresh_.push_back(v), ++s.freshes;
+    if (plan_.kind[v] == Plan::fresh) fresh_.push_back(v), ++s.freshes;
   }
   steps_.push_back(s);
 }
 // By Variable: whether all its assignments are nodes of this graph. Assignments in a body are not visible here, so
 // values read before them are retained.
-TANDEM_LAZY_INLINE std::vector<char> PlannedProgram::directly_assigned() const {
-  std::vector<char> r(graph_->variables.size());
+TANDEM_LAZY_INLINE ById<VariableIndex, char> PlannedProgram::directly_assigned() const {
+  ById<VariableIndex, char> r(graph_->variables.size());
   for (const Node& n : graph_->nodes)
-    if (n.op == &assign_variable_op) r[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)] = 1;
+    if (n.op == &assign_variable_op) r[variable_index(n)] = 1;
   VariableIndices indices(*graph_);
   for (const Node& n : graph_->nodes)
-    for (std::size_t v : indices.assigned_in_bodies(n)) r[v] = 0;
+    for (const VariableIndex v : indices.assigned_in_bodies(n)) r[v] = 0;
   return r;
 }
 TANDEM_LAZY_INLINE void PlannedProgram::compile() {
-  LeanVector<LeanVector<Use>> uses(graph_->specs.size());
-  const std::vector<char> is_assigned = directly_assigned(), is_early = early_reads();
-  std::vector<int> last_use(graph_->variables.size(), -1);  // by Variable: the last use of any read so far
-  LeanVector<std::size_t> first_step;                       // by node: the number of steps before it
-  for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
+  ById<ValueId, LeanVector<Use>> uses(graph_->specs.size());
+  const ById<VariableIndex, char> is_assigned = directly_assigned();
+  const ById<NodeId, char> is_early = early_reads();
+  ById<VariableIndex, NodeId> last_use(graph_->variables.size());  // the last use of any read so far
+  ById<NodeId, std::size_t> first_step;                            // the number of steps before it
+  for (const NodeId i : graph_->nodes.ids()) {
     const Node& n = graph_->nodes[i];
     first_step.push_back(steps_.size());
     if (n.op == &argument_op || n.op == &constant_op || n.op->flags.alias) continue;
     if (n.op == &read_variable_op) {
-      const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
-      last_use[at] = std::max(last_use[at], plan_.last_use[static_cast<std::size_t>(n.first_out)]);
+      const VariableIndex at = variable_index(n);
+      last_use[at] = std::max(last_use[at], plan_.last_use[n.first_out]);
       (is_early[i] ? early_ : steps_)
-          .push_back({.kind = Step::read, .locked = static_cast<bool>(is_assigned[at]), .node = &n, .index = at});
+          .push_back({.kind = Step::read, .locked = static_cast<bool>(is_assigned[at]), .node = &n, .variable = at});
     } else if (n.op == &assign_variable_op) {
-      const auto at = static_cast<std::uint32_t>(n.attrs.get<IndexAttrs>().index);
-      const bool last = last_use[at] < static_cast<int>(i);
-      steps_.push_back(
-          {.kind = Step::assign, .locked = static_cast<bool>(is_assigned[at]), .last = last, .node = &n, .index = at});
+      const VariableIndex at = variable_index(n);
+      const bool last = last_use[at] < i;
+      steps_.push_back({.kind = Step::assign,
+                        .locked = static_cast<bool>(is_assigned[at]),
+                        .last = last,
+                        .node = &n,
+                        .variable = at});
     } else if (n.op->rare.host_kernel) {
       steps_.push_back({.kind = Step::execute, .node = &n});
     } else {
       add_kernel(i, uses);
     }
   }
-  for (std::size_t r = 0; r < uses.size(); ++r) {
+  for (const LeanVector<Use>& of_base : uses) {
     first_use_.push_back(static_cast<std::uint32_t>(uses_.size()));
-    uses_.append(uses[r].begin(), uses[r].end());
+    uses_.append(of_base.begin(), of_base.end());
   }
   first_use_.push_back(static_cast<std::uint32_t>(uses_.size()));
   find_packers();
@@ -82,7 +84,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::compile() {
   find_branches(first_step);
   find_segments();
 }
-TANDEM_LAZY_INLINE void PlannedProgram::find_branches(const LeanVector<std::size_t>& first_step) {
+TANDEM_LAZY_INLINE void PlannedProgram::find_branches(const ById<NodeId, std::size_t>& first_step) {
   const auto number = [](std::size_t n) { return static_cast<std::uint32_t>(n); };
   for (const Branches::Region& r : plan_.branches.regions) {
     const std::size_t first = first_step[r.first], end = first_step[r.end];
@@ -91,18 +93,17 @@ TANDEM_LAZY_INLINE void PlannedProgram::find_branches(const LeanVector<std::size
     for (int branch = 0; branch < r.count; ++branch) {
       branch_start_.push_back(number(branch_steps_.size()));
       for (std::size_t i = first; i < end; ++i)
-        if (plan_.branches.of_node[static_cast<std::size_t>(steps_[i].node - graph_->nodes.data())] == branch)
-          branch_steps_.push_back(number(i));
+        if (plan_.branches.of_node[graph_->id_of(*steps_[i].node)] == branch) branch_steps_.push_back(number(i));
     }
   }
   branch_start_.push_back(number(branch_steps_.size()));
 }
 
 TANDEM_LAZY_INLINE void PlannedProgram::find_packers() {
-  LeanVector<LeanVector<std::uint32_t>> packers(graph_->specs.size());
+  ById<ValueId, LeanVector<std::uint32_t>> packers(graph_->specs.size());
   for (const Step& s : steps_)
     if (s.op && s.op->flags.keeps_packed && base(s.node->in[1]) == s.node->in[1])
-      packers[static_cast<std::size_t>(s.node->in[1])].push_back(s.index);
+      packers[s.node->in[1]].push_back(s.call);
   for (const LeanVector<std::uint32_t>& p : packers) {
     first_packer_.push_back(static_cast<std::uint32_t>(packers_.size()));
     packers_.append(p.begin(), p.end());
@@ -114,10 +115,10 @@ TANDEM_LAZY_INLINE PlannedProgram::Execution::Execution(PlannedProgram& p)
     : program(p), tensors(p.graph_->specs.size()), in_place(p.graph_->specs.size()) {
   arenas.reserve(p.plan_.arenas.size());
   for (const Plan::Arena& a : p.plan_.arenas) arenas.emplace_back(a);
-  for (int v : p.operand_values_) operands.push_back({nullptr, &p.graph_->spec(v)});
-  for (std::size_t r = 0; r < p.plan_.kind.size(); ++r)
-    if (p.plan_.kind[r] == Plan::arena && p.plan_.base[r] == static_cast<int>(r))
-      point(static_cast<int>(r), arena(p.graph_->spec(static_cast<int>(r)).device) + p.plan_.arena_offset[r]);
+  for (ValueId v : p.operand_values_) operands.push_back({nullptr, &p.graph_->spec(v)});
+  for (const ValueId r : p.plan_.kind.ids())
+    if (p.plan_.kind[r] == Plan::arena && p.plan_.base[r] == r)
+      point(r, arena(p.graph_->spec(r).device) + p.plan_.arena_offset[r]);
   for (const CallAt& c : p.calls_) {
     const Node& n = p.graph_->nodes[c.node];
     const Operand* first = operands.data() + c.operands;
@@ -133,35 +134,28 @@ TANDEM_LAZY_INLINE PlannedProgram::Execution::Execution(PlannedProgram& p)
         new SegmentState{Captures(stream), DeviceMemory({stream.device, s.result_bytes})}));
   }
 }
-TANDEM_LAZY_INLINE Tensor PlannedProgram::Execution::tensor(int value, Inputs arguments) const {
+TANDEM_LAZY_INLINE Tensor PlannedProgram::Execution::tensor(ValueId value, Inputs arguments) const {
   const Graph& g = program.graph();
-  const auto v = static_cast<std::size_t>(value);
-  const int base = program.base(value);
-  const auto r = static_cast<std::size_t>(base);
+  const ValueId base = program.base(value);
   Tensor t;
-  if (program.plan_.kind[r] == Plan::argument) {
-    const Node& n = g.nodes[static_cast<std::size_t>(program.producers_[r])];
-    t = *arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
-  } else if (program.plan_.kind[r] == Plan::constant) {
-    t = *constant_of(g.nodes[static_cast<std::size_t>(program.producers_[r])]);
-  } else {
-    t = tensors[r];
-  }
-  return base == value ? t : Tensor::view_of(t, g.specs[v], program.plan_.offset[v]);
+  if (program.plan_.kind[base] == Plan::argument)
+    t = *arguments[argument_index(g.nodes[program.producers_[base]]).index()];
+  else if (program.plan_.kind[base] == Plan::constant) t = *constant_of(g.nodes[program.producers_[base]]);
+  else t = tensors[base];
+  return base == value ? t : Tensor::view_of(t, g.spec(value), program.plan_.offset[value]);
 }
 
 TANDEM_LAZY_INLINE void PlannedProgram::bind_output(std::uint32_t fresh, Execution& e) const {
-  const int v = fresh_[fresh];
-  const auto at = static_cast<std::size_t>(v);
-  if (const int over = plan_.overwrites[at]; over >= 0) {
-    if (Tensor& now = VariableAccess::value(variable(static_cast<std::uint32_t>(over))); now.is_unique()) {
+  const ValueId v = fresh_[fresh];
+  if (const VariableIndex over = plan_.overwrites[v]; over.is_set()) {
+    if (Tensor& now = VariableAccess::value(variable(over)); now.is_unique()) {
       e.filled.push_back(v);  // first: what clear() does not find stays set in later calls
-      e.in_place[at] = 1;
+      e.in_place[v] = 1;
       e.point(v, now.raw());
       return;
     }
   }
-  Tensor t = take_donated(plan_.donor[at], e);
+  Tensor t = take_donated(plan_.donor[v], e);
   if (!t.is_set()) t = Tensor::allocate(graph_->spec(v));
   e.point(v, t.raw());
   e.hold(v, std::move(t));
@@ -169,28 +163,27 @@ TANDEM_LAZY_INLINE void PlannedProgram::bind_output(std::uint32_t fresh, Executi
 TANDEM_LAZY_INLINE void PlannedProgram::bind_outputs(const Step& s, Execution& e) const {
   for (std::uint32_t i = s.fresh; i < s.fresh + s.freshes; ++i) bind_output(i, e);
 }
-TANDEM_LAZY_INLINE Tensor PlannedProgram::take_donated(int argument, Execution& e) {
-  if (argument < 0 || static_cast<std::size_t>(argument) >= e.donated.size()) return {};
-  Tensor& x = e.donated[static_cast<std::size_t>(argument)];
+TANDEM_LAZY_INLINE Tensor PlannedProgram::take_donated(ArgumentIndex argument, Execution& e) {
+  if (argument.index() >= e.donated.size()) return {};
+  Tensor& x = e.donated[argument.index()];
   if (!x.is_set() || !x.is_unique()) return {};
   x.renew_id();
   return std::exchange(x, Tensor());
 }
 TANDEM_LAZY_INLINE void PlannedProgram::read(const Step& s, Execution& e) const {
-  const int v = s.node->first_out;
-  const Variable& x = variable(s.index);
-  if (s.locked && !plan_.escapes[static_cast<std::size_t>(v)]) return e.point(v, VariableAccess::value(x));
+  const ValueId v = s.node->first_out;
+  const Variable& x = variable(s.variable);
+  if (s.locked && !plan_.escapes[v]) return e.point(v, VariableAccess::value(x));
   Tensor t = CallValues::value_of(x);
   e.point(v, t);
   e.hold(v, std::move(t));
 }
 TANDEM_LAZY_INLINE void PlannedProgram::assign(const Step& s, Execution& e, Inputs arguments) const {
-  const int v = s.node->in[0];
-  Tensor& value = VariableAccess::value(variable(s.index));
-  if (e.in_place[static_cast<std::size_t>(v)]) {
+  const ValueId v = s.node->in[0];
+  Tensor& value = VariableAccess::value(variable(s.variable));
+  if (e.in_place[v]) {
     value.renew_id();
-    if (plan_.last_use[static_cast<std::size_t>(v)] > static_cast<int>(s.node - graph_->nodes.data()))
-      e.tensors[static_cast<std::size_t>(v)] = value;  // already in `filled`
+    if (plan_.last_use[v] > graph_->id_of(*s.node)) e.tensors[v] = value;  // already in `filled`
     return;
   }
   Tensor next = e.tensor(v, arguments);
@@ -202,7 +195,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::execute(const Node& n, Execution& e, Inp
   Tensors in;
   InlinedVector<const Tensor*, 8, memory::Blocks> pointers;
   in.reserve(n.in.size());
-  for (int v : n.in) in.push(e.tensor(v, arguments));
+  for (ValueId v : n.in) in.push(e.tensor(v, arguments));
   for (const Tensor& t : in) pointers.push(&t);
   Tensors out = n.op->rare.host_kernel({pointers.begin(), pointers.size()}, n.attrs);
   for (int k = 0; k < n.outputs; ++k) {
@@ -214,7 +207,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::execute(const Node& n, Execution& e, Inp
 // The plan has the sizes that the shape rule gave. Data on a device is not read: no op there has known sizes that
 // depend on it.
 TANDEM_LAZY_INLINE void PlannedProgram::check_sizes(const Step& s, const Execution& e) const {
-  const KernelCall& call = e.calls[s.index];
+  const KernelCall& call = e.calls[s.call];
   if (s.stream.device.kind != Device::cpu && !has_host_inputs(*s.op, call.in.size())) return;
   const Specs sizes = s.op->rare.resolve(call);
   check_resolved(*s.op, sizes, {&graph_->spec(s.node->first_out), static_cast<std::size_t>(s.node->outputs)});
@@ -225,7 +218,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_step(const Step& s, Execution& e, In
       case Step::resolved: check_sizes(s, e); [[fallthrough]];
       case Step::kernel:
         if (s.freshes) bind_outputs(s, e);
-        return invoke(*s.op, e.calls[s.index], s.stream);
+        return invoke(*s.op, e.calls[s.call], s.stream);
       case Step::read: return read(s, e);
       case Step::assign: return assign(s, e, arguments);
       case Step::execute: return execute(*s.node, e, arguments);
@@ -293,7 +286,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_region(const Region& r, Execution& e
           if (limits) check_limits(*limits, program.graph(), *s.node);
           named(s, [&] {
             if (s.kind == Step::resolved) program.check_sizes(s, execution);
-            invoke(*s.op, execution.calls[s.index], s.stream);
+            invoke(*s.op, execution.calls[s.call], s.stream);
           });
         } catch (...) {
           const std::lock_guard lock(mutex);

@@ -38,8 +38,8 @@ TANDEM_LAZY_INLINE ConcreteFunction::Recorded::Recorded(const Graph& g, const Ex
     : derivative(g), options(o) {
   const Graph& forward = derivative.forward();
   Ref<Graph> more = forward.copy();
-  for (int node : derivative.reads()) more->outputs.push_back(forward.nodes[static_cast<std::size_t>(node)].first_out);
-  more->outputs.insert(more->outputs.end(), derivative.saved().begin(), derivative.saved().end());
+  for (const NodeId read : derivative.reads()) more->outputs.push_back(forward.nodes[read].first_out);
+  more->outputs.append(derivative.saved().begin(), derivative.saved().end());
   in_bodies = variables_read_in_bodies(forward);
   augmented = make_ref<ConcreteFunction>(more, options);
 }
@@ -84,8 +84,8 @@ TANDEM_LAZY_INLINE Tensors ConcreteFunction::run_recorded(Inputs arguments) {
     value = Tensor::view_of(value, value.spec());
     in.push(&value);
     const Graph& forward = d->derivative.forward();
-    const Node& n = forward.nodes[static_cast<std::size_t>(d->derivative.reads()[i])];
-    for (Observer* o = context.observers; o; o = o->next) o->read(detail::variable_of(forward, n), value);
+    const Node& n = forward.nodes[d->derivative.reads()[i]];
+    for (Observer* o = context.observers; o; o = o->next) o->read(variable_of(forward, n), value);
   }
   Tensors out;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -8,7 +8,7 @@ namespace TANDEM_NS {
 TANDEM_LAZY_INLINE Tensors replay(const Graph& g, Inputs arguments) {
   const detail::ShapeChecks lenient(false);
   const auto variable = [&](const Node& n) -> const Variable& {
-    const Variable& v = detail::variable_of(g, n);
+    const Variable& v = variable_of(g, n);
     return context.stager ? v : random::detail::own_or_same(v);
   };
   return detail::replay_ops(

@@ -30,33 +30,30 @@ TANDEM_LAZY inline Tensors replay_node(const Node& n, Inputs in) {
 // Applies a graph's ops; the caller defines reads and assignments.
 template <class Read, class Assign>
 Tensors replay_ops(const Graph& g, Inputs arguments, const Read& read, const Assign& assign,
-                   std::vector<Tensor>* by_value = nullptr) {
-  std::vector<Tensor> own;
-  std::vector<Tensor>& values = by_value ? *by_value : own;
+                   ById<ValueId, Tensor>* by_value = nullptr) {
+  ById<ValueId, Tensor> own;
+  ById<ValueId, Tensor>& values = by_value ? *by_value : own;
   values.resize(g.specs.size());
   for (const Node& n : g.nodes) {
-    const auto first = static_cast<std::size_t>(n.first_out);
+    const ValueId first = n.first_out;
     if (n.op == &argument_op) {
-      values[first] = *arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+      values[first] = *arguments[argument_index(n).index()];
     } else if (n.op == &constant_op) {
       values[first] = *constant_of(n);
     } else if (n.op == &read_variable_op) {
       values[first] = read(n);
     } else if (n.op == &assign_variable_op) {
-      assign(n, values[static_cast<std::size_t>(n.in[0])]);
+      assign(n, values[n.in[0]]);
     } else {
       InlinedVector<const Tensor*, 8> in;
-      for (int v : n.in) in.push(&values[static_cast<std::size_t>(v)]);
+      for (ValueId v : n.in) in.push(&values[v]);
       Tensors out = replay_node(n, {in.begin(), in.size()});
-      for (unsigned k = 0; k < static_cast<unsigned>(n.outputs); ++k) values[first + k] = std::move(out[k]);
+      for (int k = 0; k < n.outputs; ++k) values[first + k] = std::move(out[static_cast<std::size_t>(k)]);
     }
   }
   Tensors out;
-  for (int v : g.outputs) out.push(values[static_cast<std::size_t>(v)]);
+  for (ValueId v : g.outputs) out.push(values[v]);
   return out;
-}
-TANDEM_LAZY inline const Variable& variable_of(const Graph& g, const Node& n) {
-  return g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
 }
 
 }  // namespace TANDEM_NS::detail

@@ -20,7 +20,7 @@ TANDEM_LAZY inline void name_error(errors::OpError& e, const Node& n) {
 }
 TANDEM_LAZY [[gnu::cold, gnu::noinline]] inline void profile_node(const Graph& g, const Node& n, i64 start) {
   InlinedVector<const Spec*, 8> in, out;
-  for (int v : n.in) in.push(&g.spec(v));
+  for (ValueId v : n.in) in.push(&g.spec(v));
   for (int k = 0; k < n.outputs; ++k) out.push(&g.spec(n.first_out + k));
   profile_op({"step", n.op->name, n.name.c_str(), n.where, {in.begin(), in.size()}, {out.begin(), out.size()}}, start);
 }
@@ -30,7 +30,7 @@ TANDEM_LAZY [[gnu::noinline]] inline void check_limits(const CallScope& limits, 
   if (!limits.ends() || n.op == &assign_variable_op) return;
   const std::string line = line_text(n.where);
   limits.check(g.name.c_str(), "before node '" + n.name + "' (" + n.op->name + ")" + (line.empty() ? "" : " at ") +
-                                   line + ", " + std::to_string(&n - g.nodes.data()) + " of " +
+                                   line + ", " + std::to_string(g.id_of(n).number()) + " of " +
                                    std::to_string(g.nodes.size()) + " nodes done");
 }
 // With unknown dimensions, a mismatch with the value is found only at run time.

@@ -14,10 +14,10 @@ namespace TANDEM_NS::detail {
 TANDEM_LAZY_INLINE bool PlannedProgram::is_launch(const Step& s) const {
   const Backend* const b = s.op ? backends[s.stream.device.kind] : nullptr;
   if (!b || !b->begin_capture) return false;
-  const CallAt& call = calls_[s.index];
-  const int* const operands = operand_values_.data() + call.operands;
+  const CallAt& call = calls_[s.call];
+  const ValueId* const operands = operand_values_.data() + call.operands;
   return std::all_of(operands, operands + call.inputs + call.outputs,
-                     [&](int v) { return graph_->spec(v).device == s.stream.device; });
+                     [&](ValueId v) { return graph_->spec(v).device == s.stream.device; });
 }
 TANDEM_LAZY_INLINE void PlannedProgram::find_segments() {
   constexpr std::size_t fewest = 3;  // the launch of a capture takes as long as those of two or three kernels
@@ -28,14 +28,14 @@ TANDEM_LAZY_INLINE void PlannedProgram::find_segments() {
     if (!is_launch(steps_[first])) continue;
     while (end < steps_.size() && is_launch(steps_[end]) && steps_[end].stream == steps_[first].stream) ++end;
     if (end - first < fewest) continue;
-    const CallAt &front = calls_[steps_[first].index], &back = calls_[steps_[end - 1].index];
+    const CallAt &front = calls_[steps_[first].call], &back = calls_[steps_[end - 1].call];
     const auto number = [](std::size_t n) { return static_cast<std::uint32_t>(n); };
     Segment segment{number(first), number(end), front.operands,
                     back.operands + back.inputs + back.outputs - front.operands, 0};
     for (std::uint32_t i = steps_[first].fresh; i < steps_[end - 1].fresh + steps_[end - 1].freshes; ++i) {
-      const auto v = static_cast<std::size_t>(fresh_[i]);
-      const std::size_t bytes = graph_->spec(fresh_[i]).bytes();
-      if (plan_.overwrites[v] >= 0 || bytes > small) continue;
+      const ValueId v = fresh_[i];
+      const std::size_t bytes = graph_->spec(v).bytes();
+      if (plan_.overwrites[v].is_set() || bytes > small) continue;
       result_at_[i] = segment.result_bytes;
       segment.result_bytes += (bytes + alignment) / alignment * alignment;
     }
@@ -52,18 +52,18 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_segment(std::size_t segment, Executi
     for (std::uint32_t i = s.fresh; i < s.fresh + s.freshes; ++i)
       named(s, [&] {
         if (result_at_[i] == nowhere) return bind_output(i, e);
-        const int v = fresh_[i];
-        Tensor t = take_donated(plan_.donor[static_cast<std::size_t>(v)], e);
+        const ValueId v = fresh_[i];
+        Tensor t = take_donated(plan_.donor[v], e);
         const bool is_copied = !t.is_set();
         if (is_copied) copied.push(i), t = Tensor::allocate(graph_->spec(v));
         e.point(v, is_copied ? state.results.data() + result_at_[i] : t.raw());
         e.hold(v, std::move(t));
       });
   state.captures.run({e.operands.data() + part.first_operand, part.operands}, [&] {
-    for (const Step& s : steps) named(s, [&] { invoke(*s.op, e.calls[s.index], s.stream); });
+    for (const Step& s : steps) named(s, [&] { invoke(*s.op, e.calls[s.call], s.stream); });
   });
   for (const std::uint32_t i : copied) {
-    const Tensor& t = e.tensors[static_cast<std::size_t>(fresh_[i])];
+    const Tensor& t = e.tensors[fresh_[i]];
     copy_bytes(t.raw(), t.device(), state.results.data() + result_at_[i], t.device(), t.spec().bytes());
   }
 }

@@ -19,15 +19,15 @@ TANDEM_LAZY inline bool passes_half(const Graph& g, const Node& n) {
 
 // Adds node i of the original graph in float32, between casts, in its place: the same bits, because a kernel that takes
 // half precision rounds each result once.
-TANDEM_LAZY inline void cast_around(Rewrite& r, std::size_t i) {
+TANDEM_LAZY inline void cast_around(Rewrite& r, NodeId i) {
   const Node n = r.node(i);
   const DType narrow = r.spec(n.in[static_cast<std::size_t>(n.op->dtype_input)]).dtype;
-  const auto cast = [&](int value, DType to) {
+  const auto cast = [&](ValueId value, DType to) {
     Spec s = r.spec(value);
     s.dtype = to;
     return r.add_before(i, cast_op, CastAttrs{to}, {&value, 1}, s);
   };
-  std::vector<int> in(n.in.begin(), n.in.end());
+  LeanVector<ValueId> in(n.in.begin(), n.in.end());
   for (std::size_t k = 0; k < in.size(); ++k)
     if (r.spec(in[k]).dtype == narrow && !names_input(n.op->shape_inputs, k)) in[k] = cast(in[k], DType::float32);
   std::vector<Spec> out;
@@ -35,7 +35,7 @@ TANDEM_LAZY inline void cast_around(Rewrite& r, std::size_t i) {
     out.push_back(r.spec(n.first_out + k));
     if (out.back().dtype == narrow) out.back().dtype = DType::float32;
   }
-  const int wide = r.add_before(i, *n.op, n.attrs, in, out, &n);
+  const ValueId wide = r.add_before(i, *n.op, n.attrs, in, out, &n);
   for (int k = 0; k < n.outputs; ++k)
     r.replace(n.first_out + k, r.spec(n.first_out + k).dtype == narrow ? cast(wide + k, narrow) : wide + k);
   r.remove(i);
@@ -44,7 +44,7 @@ TANDEM_LAZY inline void cast_around(Rewrite& r, std::size_t i) {
 /// The graph with casts around each node that passes_half(), as header-only programs and GPUs trace it.
 TANDEM_LAZY inline Ref<Graph> with_half_casts(const Graph& from) {
   Rewrite r(from);
-  for (std::size_t i = 0; i < from.nodes.size(); ++i)
+  for (const NodeId i : from.nodes.ids())
     if (passes_half(from, from.nodes[i])) cast_around(r, i);
   return r.finish();
 }

@@ -144,18 +144,18 @@ TANDEM_LAZY class GraphReader final : AttrReader {
     auto g = make_ref<Graph>();
     g->name = bytes_.text();
     // Bounds the number of arguments by the number of nodes that the remaining bytes could hold.
-    g->arguments.assign(bytes_.count(1), -1);
+    g->arguments.resize(bytes_.count(1));
     const std::size_t n = bytes_.count(4);
     for (std::size_t i = 0; i < n; ++i) g->variables.push_back(variables_[bytes_.below(variables_.size(), "Variable")]);
     Verified values(0);
     const std::size_t nodes = bytes_.count(least_node);
     for (std::size_t i = 0; i < nodes; ++i) node(*g, values);
-    for (int v : g->arguments)
-      if (v < 0) bytes_.fail("lacks an argument");
+    for (ValueId v : g->arguments)
+      if (!v.is_set()) bytes_.fail("lacks an argument");
     const std::size_t outputs = bytes_.count(4);
     for (std::size_t i = 0; i < outputs; ++i) {
-      g->outputs.push_back(static_cast<int>(bytes_.below(g->specs.size(), "the output")));
-      if (values.lacks_data[Verified::at(g->outputs.back())]) bytes_.fail("returns a constant without data");
+      g->outputs.push_back(ValueId(bytes_.below(g->specs.size(), "the output")));
+      if (values.lacks_data[g->outputs.back()]) bytes_.fail("returns a constant without data");
     }
     --depth_;
     return g;
@@ -166,16 +166,17 @@ TANDEM_LAZY class GraphReader final : AttrReader {
     n.op = &op;
     n.name = bytes_.text();
     const std::size_t inputs = bytes_.count(4);
-    for (std::size_t i = 0; i < inputs; ++i) n.in.push(static_cast<int>(bytes_.below(g.specs.size(), "input")));
+    for (std::size_t i = 0; i < inputs; ++i) n.in.push(ValueId(bytes_.below(g.specs.size(), "input")));
     const std::size_t outputs = bytes_.count(4);
-    n.first_out = static_cast<int>(g.specs.size()), n.outputs = static_cast<int>(outputs);
+    n.first_out = g.specs.end_id(), n.outputs = static_cast<int>(outputs);
     for (std::size_t i = 0; i < outputs; ++i) g.specs.push_back(spec());
     values.known.resize(g.specs.size()), values.lacks_data.resize(g.specs.size());
     n.attrs = attributes(n);
     if (&op == &argument_op) claim_argument(g, n);
     const Specs is = specs_by_rule(g, n, values);
     for (std::size_t i = 0; i < outputs; ++i) {
-      g.specs[Verified::at(n.first_out) + i] = is[i];  // the rule's spec replaces the file's if they differ in detail
+      g.specs[n.first_out + static_cast<int>(i)] =
+          is[i];  // the rule's spec replaces the file's if they differ in detail
       check_size(is[i].shape);
     }
     values.add(g, n);
@@ -183,7 +184,7 @@ TANDEM_LAZY class GraphReader final : AttrReader {
   }
   void claim_argument(Graph& g, const Node& n) const {
     const i64 at = n.attrs.get<IndexAttrs>().index;
-    if (at < 0 || at >= static_cast<i64>(g.arguments.size()) || g.arguments[static_cast<std::size_t>(at)] >= 0)
+    if (at < 0 || at >= static_cast<i64>(g.arguments.size()) || g.arguments[static_cast<std::size_t>(at)].is_set())
       bytes_.fail("has the argument " + std::to_string(at) + " twice, or out of range");
     g.arguments[static_cast<std::size_t>(at)] = n.first_out;
   }

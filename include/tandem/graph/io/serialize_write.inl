@@ -92,11 +92,11 @@ TANDEM_LAZY class GraphWriter final : AttrVisitor {
   // State for the graph that is being written; graphs are nested.
   struct Level {
     const Graph* graph = nullptr;
-    std::vector<int> numbers;  // by value: its number in the file, -1 before it has one
+    ById<ValueId, int> numbers;  // in the file; -1 before a value has one
     int next = 0;
   };
 
-  void begin(const Graph& g) { level_ = {&g, std::vector<int>(g.specs.size(), -1), 0}; }
+  void begin(const Graph& g) { level_ = {&g, ById<ValueId, int>(g.specs.size(), -1), 0}; }
   void graph(const Graph& g) {
     const auto has_half = [&](const Node& n) { return passes_half(g, n); };
     if (named_ && std::any_of(g.nodes.begin(), g.nodes.end(), has_half)) {
@@ -119,7 +119,7 @@ TANDEM_LAZY class GraphWriter final : AttrVisitor {
     body_.count(g.nodes.size());
     for (const Node& n : g.nodes) node(n);
     body_.count(g.outputs.size());
-    for (int v : g.outputs) value(v);
+    for (ValueId v : g.outputs) value(v);
     level_ = std::move(outer);
     node_ = outer_node;
     --depth_;
@@ -129,16 +129,16 @@ TANDEM_LAZY class GraphWriter final : AttrVisitor {
     op(*n.op);
     if (named_) body_.text(n.name);
     body_.count(n.in.size());
-    for (int v : n.in) value(v);
+    for (ValueId v : n.in) value(v);
     body_.count(static_cast<std::size_t>(n.outputs));
-    for (int v = n.first_out; v < n.first_out + n.outputs; ++v) {
+    for (ValueId v = n.first_out; v < n.first_out + n.outputs; ++v) {
       spec(level_.graph->spec(v));
       number_of(v) = level_.next++;
     }
     attributes(n);
   }
-  int& number_of(int v) { return level_.numbers[static_cast<std::size_t>(v)]; }
-  void value(int v) {
+  int& number_of(ValueId v) { return level_.numbers[v]; }
+  void value(ValueId v) {
     int& n = number_of(v);
     if (n < 0) {  // produced outside the part that is hashed
       n = level_.next++;
@@ -160,8 +160,7 @@ TANDEM_LAZY class GraphWriter final : AttrVisitor {
     if (n.attrs.type() != n.op->attrs) refuse("attributes of a type that its op definition does not declare");
     const bool is_variable = n.op == &read_variable_op || n.op == &assign_variable_op;
     if (!named_ && is_variable)  // identifies the Variable, independent of its index in the graph
-      return body_.count(
-          variables_.index_of(level_.graph->variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)]));
+      return body_.count(variables_.index_of(variable_of(*level_.graph, n)));
     const std::size_t at = body_.out.size();
     fields_ = 0;
     body_.number(fields_);

@@ -13,14 +13,15 @@ inline constexpr i64 largest_shape_value = 1024;  // in elements; values that fo
 
 // Whether the op's value follows from what is known about its inputs: their values, or their shapes where those
 // suffice.
-TANDEM_LAZY TANDEM_INLINE bool follows_from_shapes(const Node& n, const Specs& specs, Span<const Tensor> known) {
+TANDEM_LAZY TANDEM_INLINE bool follows_from_shapes(const Node& n, const Specs& specs,
+                                                   const ById<ValueId, Tensor>& known) {
   if (n.op->flags.random || has_effects(n) || n.op->rare.host_kernel || !n.outputs) return false;
   for (const Spec& s : specs)
     if (!s.shape.is_fully_defined() || s.shape.size() > largest_shape_value || is_floating(s.dtype) ||
         s.dtype == DType::string)
       return false;
   for (unsigned i = 0; i < n.in.size(); ++i) {
-    const Tensor& t = known[static_cast<std::size_t>(n.in[i])];
+    const Tensor& t = known[n.in[i]];
     if (t.is_symbolic() && !(names_input(n.op->shape_inputs, i) && t.shape().is_fully_defined())) return false;
   }
   return true;
@@ -33,23 +34,24 @@ TANDEM_LAZY TANDEM_INLINE void check_countable(const Node& n, const Spec& s) {
       errors::raise<errors::InvalidArgumentError>(
           n.op->name, "no tensor can have the shape " + to_string(s) + ", which '" + n.name + "' has in this call");
 }
-TANDEM_LAZY TANDEM_INLINE void bind_node(Graph& g, std::size_t at, std::vector<Tensor>& known, LeanVector<Node>& out) {
+TANDEM_LAZY TANDEM_INLINE void bind_node(Graph& g, NodeId at, ById<ValueId, Tensor>& known, ById<NodeId, Node>& out) {
   Node& n = g.nodes[at];
   InlinedVector<const Tensor*, 8> in;
-  for (int v : n.in) in.push(&known[static_cast<std::size_t>(v)]);
+  for (ValueId v : n.in) in.push(&known[v]);
   const Inputs inputs(in.begin(), in.size());
   const Specs specs = n.op->infer({*n.op, inputs, n.attrs, no_options});
   for (const Spec& s : specs) check_countable(n, s);
   Tensors values;
   if (follows_from_shapes(n, specs, known)) values = run(*n.op, inputs, n.attrs, specs);
   for (int k = 0; k < n.outputs; ++k) {
-    const auto v = static_cast<std::size_t>(n.first_out + k), i = static_cast<std::size_t>(k);
+    const ValueId v = n.first_out + k;
+    const auto i = static_cast<std::size_t>(k);
     g.specs[v] = specs[i];
     known[v] = values.empty() ? Tensor::symbol(specs[i]) : values[i];
     if (values.empty()) continue;
     Node& c = out.emplace_back();
     c.op = &constant_op, c.attrs = ConstantAttrs{make_ref<TensorBox>(values[i])};
-    c.first_out = n.first_out + k, c.name = n.name, c.where = n.where;
+    c.first_out = v, c.name = n.name, c.where = n.where;
   }
   if (values.empty()) out.push_back(std::move(n));
 }
@@ -58,16 +60,16 @@ TANDEM_LAZY TANDEM_INLINE void bind_node(Graph& g, std::size_t at, std::vector<T
 
 TANDEM_LAZY_INLINE Ref<Graph> bind(const Graph& graph, Span<const Spec> arguments) {
   Ref<Graph> g = graph.copy();
-  std::vector<Tensor> known(g->specs.size());
-  LeanVector<Node> out;
-  for (std::size_t i = 0; i < g->nodes.size(); ++i) {
+  ById<ValueId, Tensor> known(g->specs.size());
+  ById<NodeId, Node> out;
+  for (const NodeId i : g->nodes.ids()) {
     Node& n = g->nodes[i];
     if (!is_leaf(n)) {
       detail::bind_node(*g, i, known, out);
       continue;
     }
-    const auto v = static_cast<std::size_t>(n.first_out);
-    if (n.op == &argument_op) g->specs[v] = arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+    const ValueId v = n.first_out;
+    if (n.op == &argument_op) g->specs[v] = arguments[argument_index(n).index()];
     if (n.outputs) known[v] = n.op == &constant_op ? *constant_of(n) : Tensor::symbol(g->specs[v]);
     out.push_back(std::move(n));
   }

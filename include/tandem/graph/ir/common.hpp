@@ -32,6 +32,6 @@ TANDEM_LAZY inline bool runs_host_code(const Node& n) {
 TANDEM_LAZY inline bool has_derivative(const Spec& s) { return is_differentiable(s.dtype); }
 
 /// Reruns the op's shape rule for inputs of these specs; constants are passed with their values.
-TANDEM_LAZY Specs infer_again(const Node& n, Span<const Tensor> by_value);
+TANDEM_LAZY Specs infer_again(const Node& n, const ById<ValueId, Tensor>& by_value);
 
 }  // namespace TANDEM_NS::detail

@@ -8,6 +8,7 @@
 #include "tandem/base/span.hpp"
 #include "tandem/core/op.hpp"
 #include "tandem/core/variable.hpp"
+#include "tandem/graph/ir/ids.hpp"
 #include "tandem/graph/lazy.hpp"
 #include "tandem/util/id_map.hpp"
 #include "tandem/util/lean_vector.hpp"
@@ -18,8 +19,9 @@ namespace TANDEM_NS {
 struct Node {
   const OpDef* op = nullptr;
   Attrs attrs;
-  InlinedVector<int, 3> in;  // values
-  int first_out = 0, outputs = 1;
+  InlinedVector<ValueId, 3> in;
+  ValueId first_out = ValueId(0);
+  int outputs = 1;
   std::string name;                    // "scope/MatMul_1"; unique in its graph, no effect on semantics
   SourceLocation where;                // the user's source location, if known
   const OpDef* gradient_of = nullptr;  // the op in whose gradient it was applied, if known
@@ -45,28 +47,31 @@ class TANDEM_API Graph : public Opaque {
  public:
   const char* kind() const override { return "graph"; }
 
-  LeanVector<Node> nodes;
-  std::vector<Spec> specs;          // indexed by value
-  std::vector<int> arguments;       // values, each produced by an argument op
-  std::vector<int> outputs;         // values; duplicates are allowed
+  ById<NodeId, Node> nodes;
+  ById<ValueId, Spec> specs;
+  LeanVector<ValueId> arguments;    // each produced by an argument op
+  LeanVector<ValueId> outputs;      // duplicates are allowed
   std::vector<Variable> variables;  // the Variables that read_variable and assign_variable refer to
   std::string name = "function";    // of the traced function
   MadeOnce body;                    // its Body (body.hpp), if control flow runs it; not copied
 
   TANDEM_LAZY Ref<Graph> copy() const;
-  const Spec& spec(int value) const { return specs[static_cast<std::size_t>(value)]; }
+  const Spec& spec(ValueId value) const { return specs[value]; }
+  const Variable& variable(VariableIndex i) const { return variables[i.index()]; }
+  /// The id of one of this graph's nodes.
+  NodeId id_of(const Node& node) const { return NodeId(&node - nodes.data()); }
   /// Appends an op and returns its first output.
-  TANDEM_LAZY int add(const OpDef& op, const Attrs& attrs, Span<const int> in, Span<const Spec> out,
-                      std::string name = {}, SourceLocation where = {});
-  TANDEM_LAZY int add_argument(const Spec& spec, std::string name = {});
-  TANDEM_LAZY int add_constant(const Tensor& value, std::string name = {});
+  TANDEM_LAZY ValueId add(const OpDef& op, const Attrs& attrs, Span<const ValueId> in, Span<const Spec> out,
+                          std::string name = {}, SourceLocation where = {});
+  TANDEM_LAZY ValueId add_argument(const Spec& spec, std::string name = {});
+  TANDEM_LAZY ValueId add_constant(const Tensor& value, std::string name = {});
   /// The index of v in `variables`; appends it if it is new.
-  TANDEM_LAZY int index_of(const Variable& v);
+  TANDEM_LAZY VariableIndex index_of(const Variable& v);
 
-  /// For each value: the node that produces it, or -1.
-  TANDEM_LAZY std::vector<int> producers() const;
+  /// For each value: the node that produces it, if any.
+  TANDEM_LAZY ById<ValueId, NodeId> producers() const;
   /// For each value: the number of uses, by inputs of nodes and outputs of the graph.
-  TANDEM_LAZY std::vector<int> uses() const;
+  TANDEM_LAZY ById<ValueId, int> uses() const;
   /// Whether every dimension of every value is known.
   TANDEM_LAZY bool is_static() const;
 
@@ -108,6 +113,15 @@ TANDEM_OPS(graph_ops, argument, constant, read_variable, assign_variable)
 TANDEM_LAZY inline bool is_leaf(const Node& n) {
   return n.op == &argument_op || n.op == &constant_op || n.op == &read_variable_op || n.op == &assign_variable_op;
 }
+/// The argument that an argument op is.
+TANDEM_LAZY inline ArgumentIndex argument_index(const Node& n) {
+  return ArgumentIndex(n.attrs.get<IndexAttrs>().index);
+}
+/// The Variable that an op reads or assigns.
+TANDEM_LAZY inline VariableIndex variable_index(const Node& n) {
+  return VariableIndex(n.attrs.get<IndexAttrs>().index);
+}
+TANDEM_LAZY inline const Variable& variable_of(const Graph& g, const Node& n) { return g.variable(variable_index(n)); }
 /// The value of a constant op; null for other ops.
 TANDEM_LAZY TANDEM_API const Tensor* constant_of(const Node& node);
 
@@ -118,13 +132,12 @@ TANDEM_LAZY TANDEM_API void verify(const Graph& graph);
 namespace detail {
 /// What verify() has seen of a graph's values so far.
 struct Verified {
-  std::vector<Tensor> known;     // by value: the constant, or a symbol; unset before it is produced
-  std::vector<char> lacks_data;  // by value: whether it is a constant of which only the spec is known
+  ById<ValueId, Tensor> known;     // the constant, or a symbol; unset before it is produced
+  ById<ValueId, char> lacks_data;  // whether it is a constant of which only the spec is known
   explicit Verified(std::size_t values) : known(values), lacks_data(values) {}
-  bool is_made(int v) const { return v >= 0 && static_cast<std::size_t>(v) < known.size() && known[at(v)].is_set(); }
+  bool is_made(ValueId v) const { return known.contains(v) && known[v].is_set(); }
   /// Adds the values that a node produces, whose specs are known by now.
   TANDEM_LAZY void add(const Graph& graph, const Node& node);
-  static std::size_t at(int v) { return static_cast<std::size_t>(v); }
 };
 /// verify() for one node whose inputs are produced: raises unless the node matches its op definition; returns the
 /// specs of its outputs by its shape rule.

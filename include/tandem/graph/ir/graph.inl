@@ -69,45 +69,45 @@ TANDEM_LAZY_INLINE Ref<Graph> Graph::copy() const {
   g->variables = variables, g->name = name;
   return g;
 }
-TANDEM_LAZY_INLINE int Graph::add(const OpDef& op, const Attrs& attrs, Span<const int> in, Span<const Spec> out,
-                                  std::string node_name, SourceLocation where) {
-  Node n{&op, attrs, {}, static_cast<int>(specs.size()), static_cast<int>(out.size()), std::move(node_name), where};
-  for (int v : in) n.in.push(v);
+TANDEM_LAZY_INLINE ValueId Graph::add(const OpDef& op, const Attrs& attrs, Span<const ValueId> in, Span<const Spec> out,
+                                      std::string node_name, SourceLocation where) {
+  Node n{&op, attrs, {}, specs.end_id(), static_cast<int>(out.size()), std::move(node_name), where};
+  for (ValueId v : in) n.in.push(v);
   nodes.make_room();
-  specs.insert(specs.end(), out.begin(), out.end());
+  specs.append(out.begin(), out.end());
   nodes.push_back(std::move(n));
   return nodes.back().first_out;
 }
-TANDEM_LAZY_INLINE int Graph::add_argument(const Spec& spec, std::string node_name) {
-  const int v = add(argument_op, IndexAttrs{static_cast<i64>(arguments.size())}, {}, {&spec, 1}, std::move(node_name));
+TANDEM_LAZY_INLINE ValueId Graph::add_argument(const Spec& spec, std::string node_name) {
+  const ValueId v =
+      add(argument_op, IndexAttrs{static_cast<i64>(arguments.size())}, {}, {&spec, 1}, std::move(node_name));
   arguments.push_back(v);
   return v;
 }
-TANDEM_LAZY_INLINE int Graph::add_constant(const Tensor& value, std::string node_name) {
+TANDEM_LAZY_INLINE ValueId Graph::add_constant(const Tensor& value, std::string node_name) {
   return add(constant_op, ConstantAttrs{make_ref<TensorBox>(value)}, {}, {&value.spec(), 1}, std::move(node_name));
 }
-TANDEM_LAZY_INLINE int Graph::index_of(const Variable& v) {
+TANDEM_LAZY_INLINE VariableIndex Graph::index_of(const Variable& v) {
   for (; indexed_ < variables.size(); ++indexed_)  // copies and loaded graphs already have their list
     if (indices_.find(variables[indexed_].id()) < 0)
       indices_.insert(variables[indexed_].id(), static_cast<int>(indexed_));
-  if (const int at = indices_.find(v.id()); at >= 0) return at;
+  if (const int at = indices_.find(v.id()); at >= 0) return VariableIndex(at);
   indices_.make_room();
   variables.push_back(v);
   indices_.insert(v.id(), static_cast<int>(indexed_++));
-  return static_cast<int>(variables.size()) - 1;
+  return VariableIndex(variables.size() - 1);
 }
-TANDEM_LAZY_INLINE std::vector<int> Graph::producers() const {
-  std::vector<int> r(specs.size(), -1);
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    for (int k = 0; k < nodes[i].outputs; ++k)
-      r[static_cast<std::size_t>(nodes[i].first_out + k)] = static_cast<int>(i);
+TANDEM_LAZY_INLINE ById<ValueId, NodeId> Graph::producers() const {
+  ById<ValueId, NodeId> r(specs.size());
+  for (const NodeId i : nodes.ids())
+    for (int k = 0; k < nodes[i].outputs; ++k) r[nodes[i].first_out + k] = i;
   return r;
 }
-TANDEM_LAZY_INLINE std::vector<int> Graph::uses() const {
-  std::vector<int> r(specs.size());
+TANDEM_LAZY_INLINE ById<ValueId, int> Graph::uses() const {
+  ById<ValueId, int> r(specs.size());
   for (const Node& n : nodes)
-    for (int v : n.in) ++r[static_cast<std::size_t>(v)];
-  for (int v : outputs) ++r[static_cast<std::size_t>(v)];
+    for (ValueId v : n.in) ++r[v];
+  for (ValueId v : outputs) ++r[v];
   return r;
 }
 TANDEM_LAZY_INLINE bool Graph::is_static() const {
@@ -131,8 +131,7 @@ TANDEM_LAZY inline void check_agree(const Graph& g, const Node& n, const Spec& i
 }
 TANDEM_LAZY inline const Spec& leaf_spec(const Graph& g, const Node& n) {
   if (n.op == &argument_op) return g.spec(n.first_out);
-  return n.op == &constant_op ? constant_of(n)->spec()
-                              : g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].spec();
+  return n.op == &constant_op ? constant_of(n)->spec() : variable_of(g, n).spec();
 }
 // Checks a leaf against its attributes; it has no shape rule.
 TANDEM_LAZY TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
@@ -140,11 +139,11 @@ TANDEM_LAZY TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
   if ((static_cast<int>(n.in.size()) != n.op->inputs && !stands_for_variable) || n.outputs != n.op->outputs)
     raise_invalid(g, n, "does not have the number of inputs or outputs of its op definition");
   if (n.op == &constant_op) return check_agree(g, n, leaf_spec(g, n), g.spec(n.first_out));
-  const auto at = static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index);
   if (n.op == &argument_op) {
+    const std::size_t at = argument_index(n).index();
     if (at >= g.arguments.size() || g.arguments[at] != n.first_out)
-      raise_invalid(g, n, "is not argument " + std::to_string(at) + " of the graph");
-  } else if (at >= g.variables.size()) {
+      raise_invalid(g, n, "is not argument " + std::to_string(n.attrs.get<IndexAttrs>().index) + " of the graph");
+  } else if (variable_index(n).index() >= g.variables.size()) {
     raise_invalid(g, n, "refers to a Variable that the graph does not have");
   } else {
     if (n.outputs) check_agree(g, n, leaf_spec(g, n), g.spec(n.first_out));
@@ -152,24 +151,24 @@ TANDEM_LAZY TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
   }
 }
 // Reruns the op's shape rule for inputs of these specs; constants are passed with their values.
-TANDEM_LAZY_INLINE Specs infer_again(const Node& n, Span<const Tensor> by_value) {
+TANDEM_LAZY_INLINE Specs infer_again(const Node& n, const ById<ValueId, Tensor>& by_value) {
   InlinedVector<const Tensor*, 8> in;
-  for (int v : n.in) in.push(&by_value[static_cast<std::size_t>(v)]);
+  for (ValueId v : n.in) in.push(&by_value[v]);
   return checked_specs(*n.op, {in.begin(), in.size()}, n.attrs);
 }
 TANDEM_LAZY_INLINE void Verified::add(const Graph& g, const Node& n) {
   const Tensor* const value = constant_of(n);
-  for (int v = n.first_out; v < n.first_out + n.outputs; ++v) {
-    known[at(v)] = value ? *value : Tensor::symbol(g.spec(v));
-    lacks_data[at(v)] = value && value->is_symbolic();
+  for (ValueId v = n.first_out; v < n.first_out + n.outputs; ++v) {
+    known[v] = value ? *value : Tensor::symbol(g.spec(v));
+    lacks_data[v] = value && value->is_symbolic();
   }
 }
 // Kernels read their inputs' data unchecked; the trace creates constants without data only for inputs of which only
 // the shape is read.
 TANDEM_LAZY TANDEM_INLINE void verify_data(const Graph& g, const Node& n, const Verified& values) {
   for (unsigned i = 0; i < n.in.size(); ++i)
-    if (values.lacks_data[Verified::at(n.in[i])] && !names_input(n.op->shape_inputs, i))
-      raise_invalid(g, n, "reads the values of %" + std::to_string(n.in[i]) + ", a constant without data");
+    if (values.lacks_data[n.in[i]] && !names_input(n.op->shape_inputs, i))
+      raise_invalid(g, n, "reads the values of %" + std::to_string(n.in[i].number()) + ", a constant without data");
 }
 TANDEM_LAZY_INLINE Specs verified_specs(const Graph& g, const Node& n, const Verified& values) {
   if (n.op->attrs && n.attrs.type() != n.op->attrs)
@@ -196,33 +195,32 @@ TANDEM_LAZY_INLINE Specs verified_specs(const Graph& g, const Node& n, const Ver
 TANDEM_LAZY_INLINE void verify(const Graph& g) {
   detail::Verified values(g.specs.size());
   for (const Node& n : g.nodes) {
-    for (int v : n.in)
-      if (!values.is_made(v)) detail::raise_invalid(g, n, "uses %" + std::to_string(v) + " before it is made");
-    if (n.first_out < 0 || n.outputs < 0 || static_cast<i64>(g.specs.size()) - n.first_out < n.outputs)
+    for (ValueId v : n.in)
+      if (!values.is_made(v)) detail::raise_invalid(g, n, "uses %" + std::to_string(v.number()) + " before it is made");
+    if (!n.first_out.is_set() || n.outputs < 0 || g.specs.end_id() - n.first_out < n.outputs)
       detail::raise_invalid(g, n, "makes a value that the graph does not have");
     for (const Graph* body : subgraphs(n)) verify(*body);
     detail::verified_specs(g, n, values);
-    for (int v = n.first_out; v < n.first_out + n.outputs; ++v)
-      if (values.is_made(v)) detail::raise_invalid(g, n, "makes %" + std::to_string(v) + " a second time");
+    for (ValueId v = n.first_out; v < n.first_out + n.outputs; ++v)
+      if (values.is_made(v)) detail::raise_invalid(g, n, "makes %" + std::to_string(v.number()) + " a second time");
     values.add(g, n);
   }
-  for (const std::vector<int>* list : {&g.arguments, &g.outputs})
-    for (int v : *list)
-      if (!values.is_made(v) || values.lacks_data[detail::Verified::at(v)])
+  for (const LeanVector<ValueId>* list : {&g.arguments, &g.outputs})
+    for (ValueId v : *list)
+      if (!values.is_made(v) || values.lacks_data[v])
         errors::raise<errors::InternalError>(
-            "verify", "graph '" + g.name + "' takes or returns %" + std::to_string(v) +
+            "verify", "graph '" + g.name + "' takes or returns %" + std::to_string(v.number()) +
                           (values.is_made(v) ? ", a constant without data" : ", which no node makes"));
 }
 
 namespace detail {
-TANDEM_LAZY TANDEM_INLINE std::string joined(const std::vector<int>& values) {
+TANDEM_LAZY TANDEM_INLINE std::string joined(const LeanVector<ValueId>& values) {
   std::string s;
-  for (int v : values) s += (s.empty() ? "%" : ", %") + std::to_string(v);
+  for (ValueId v : values) s += (s.empty() ? "%" : ", %") + std::to_string(v.number());
   return s;
 }
 TANDEM_LAZY_INLINE std::string describe(const Graph& g, const Node& n) {
-  if (n.op == &read_variable_op || n.op == &assign_variable_op)
-    return "'" + g.variables[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)].name() + "'";
+  if (n.op == &read_variable_op || n.op == &assign_variable_op) return "'" + variable_of(g, n).name() + "'";
   const Tensor* value = constant_of(n);
   if (value && !value->is_symbolic() && value->size() == 1 && value->device().kind == Device::cpu)
     return element_to_string({value->raw(), &value->spec()}, 0);
@@ -230,9 +228,9 @@ TANDEM_LAZY_INLINE std::string describe(const Graph& g, const Node& n) {
 }
 TANDEM_LAZY TANDEM_INLINE std::string line_of(const Graph& g, const Node& n) {
   std::string s = "  ";
-  for (int k = 0; k < n.outputs; ++k) s += (k ? ", %" : "%") + std::to_string(n.first_out + k);
+  for (int k = 0; k < n.outputs; ++k) s += (k ? ", %" : "%") + std::to_string((n.first_out + k).number());
   s += std::string(n.outputs ? " = " : "") + n.op->name + "(";
-  for (unsigned i = 0; i < n.in.size(); ++i) s += (i ? ", %" : "%") + std::to_string(n.in[i]);
+  for (unsigned i = 0; i < n.in.size(); ++i) s += (i ? ", %" : "%") + std::to_string(n.in[i].number());
   s += ")";
   if (const std::string what = describe(g, n); !what.empty()) s += " " + what;
   for (int k = 0; k < n.outputs; ++k) s += (k ? ", " : " : ") + to_string(g.spec(n.first_out + k));
@@ -247,22 +245,21 @@ TANDEM_LAZY_INLINE std::string to_string(const Graph& g) {
   return s + "  return " + detail::joined(g.outputs) + "\n}\n";
 }
 TANDEM_LAZY_INLINE std::string to_dot(const Graph& g) {
-  const std::vector<int> producers = g.producers();
+  const ById<ValueId, NodeId> producers = g.producers();
   const auto quoted = [](std::string s) {
     for (std::size_t i = 0; (i = s.find_first_of("\"\\", i)) != std::string::npos; i += 2) s.insert(i, 1, '\\');
     return '"' + s + '"';
   };
   std::string s = "digraph " + quoted(g.name) + " {\n  node [shape=box];\n";
-  for (std::size_t i = 0; i < g.nodes.size(); ++i) {
+  const auto node = [](NodeId i) { return "n" + std::to_string(i.number()); };
+  for (const NodeId i : g.nodes.ids()) {
     const Node& n = g.nodes[i];
-    s += "  n" + std::to_string(i) + " [label=" + quoted(n.name.empty() ? n.op->name : n.name) + "];\n";
-    for (int v : n.in)
-      s += "  n" + std::to_string(producers[static_cast<std::size_t>(v)]) + " -> n" + std::to_string(i) +
-           " [label=" + quoted(to_string(g.spec(v))) + "];\n";
+    s += "  " + node(i) + " [label=" + quoted(n.name.empty() ? n.op->name : n.name) + "];\n";
+    for (ValueId v : n.in)
+      s += "  " + node(producers[v]) + " -> " + node(i) + " [label=" + quoted(to_string(g.spec(v))) + "];\n";
   }
-  for (int v : g.outputs)
-    s += "  n" + std::to_string(producers[static_cast<std::size_t>(v)]) +
-         " -> output [label=" + quoted(to_string(g.spec(v))) + "];\n";
+  for (ValueId v : g.outputs)
+    s += "  " + node(producers[v]) + " -> output [label=" + quoted(to_string(g.spec(v))) + "];\n";
   return s + "}\n";
 }
 

@@ -11,26 +11,26 @@ namespace TANDEM_NS::detail {
 class KnownVariables {
  public:
   TANDEM_LAZY explicit KnownVariables(const Graph& g) : known_(g.variables.size()) {}
-  /// An earlier value that the read is guaranteed to yield, or -1. Must be called in program order, between calls of
+  /// An earlier value that the read is guaranteed to yield, if any. Must be called in program order, between calls of
   /// pass().
-  TANDEM_LAZY int known(const Graph& g, const Node& read) {
-    Known& k = known_[variable_of(read)];
+  TANDEM_LAZY ValueId known(const Graph& g, const Node& read) {
+    Known& k = known_[variable_index(read)];
     if (k.since == effects_ && g.spec(k.value) == g.spec(read.first_out)) return k.value;
     k = {read.first_out, effects_};
-    return -1;
+    return {};
   }
   /// Advances past a node; must be called for every node.
   TANDEM_LAZY void pass(const Node& n) {
-    if (n.op == &assign_variable_op) known_[variable_of(n)] = {n.in[0], effects_};
+    if (n.op == &assign_variable_op) known_[variable_index(n)] = {n.in[0], effects_};
     else if (has_effects(n)) ++effects_;  // assignments by a body or a callback: forget everything
   }
 
  private:
-  static std::size_t variable_of(const Node& n) { return static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index); }
   struct Known {
-    int value = -1, since = -1;  // valid while effects_ == since
+    ValueId value;
+    int since = -1;  // valid while effects_ == since
   };
-  LeanVector<Known> known_;  // indexed by Variable
+  ById<VariableIndex, Known> known_;
   int effects_ = 0;
 };
 

@@ -16,11 +16,11 @@ namespace TANDEM_NS {
 /// or not.
 ///   feeds    values of the graph; its own arguments or others
 ///   fetches  values of the graph; fed ones are allowed
-///   run      indices in graph.nodes of ops that must run for their effects
+///   run      nodes that must run for their effects
 ///   throws   errors::InvalidArgumentError if a fetch depends on an argument that is not fed (named in the text), or
 ///            a value is fed twice; errors::OutOfRangeError for a value that the graph does not have
-TANDEM_LAZY TANDEM_API Ref<Graph> prune(const Graph& graph, Span<const int> feeds, Span<const int> fetches,
-                                        Span<const int> run = {});
+TANDEM_LAZY TANDEM_API Ref<Graph> prune(const Graph& graph, Span<const ValueId> feeds, Span<const ValueId> fetches,
+                                        Span<const NodeId> run = {});
 
 /// The same by name: "a:1" is output 1 of the op named "a", "a" its only output. A fetched op without outputs runs
 /// and yields nothing.

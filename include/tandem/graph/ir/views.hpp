@@ -11,24 +11,24 @@ namespace TANDEM_NS::detail {
 
 /// The value in whose buffer another lies (NumPy's `base`), itself no view, and the offset into it in bytes.
 struct View {
-  int base;
+  ValueId base;
   std::size_t offset;
 };
 
-/// By value; a value that is not a view, or whose offset is not known, is its own base.
-TANDEM_LAZY inline LeanVector<View> views_of(const Graph& g) {
-  LeanVector<View> views;
+/// A value that is not a view, or whose offset is not known, is its own base.
+TANDEM_LAZY inline ById<ValueId, View> views_of(const Graph& g) {
+  ById<ValueId, View> views;
   views.reserve(g.specs.size());
-  for (std::size_t v = 0; v < g.specs.size(); ++v) views.push_back({static_cast<int>(v), 0});
+  for (const ValueId v : g.specs.ids()) views.push_back({v, 0});
   for (const Node& n : g.nodes) {
     if (!n.op->flags.alias) continue;
     std::size_t offset = 0;  // the outputs follow each other in input 0, or each is the whole input of its number
     for (int k = 0; k < n.outputs; ++k) {
-      const int v = n.first_out + k, x = n.in[n.in.size() > 1 ? static_cast<std::size_t>(k) : 0];
+      const ValueId v = n.first_out + k, x = n.in[n.in.size() > 1 ? static_cast<std::size_t>(k) : 0];
       if (!g.spec(x).shape.is_fully_defined() || !g.spec(v).shape.is_fully_defined()) break;
       if (k == 0 || n.in.size() > 1) offset = n.op->rare.offset ? n.op->rare.offset(g.spec(x), n.attrs) : 0;
-      const View& source = views[static_cast<std::size_t>(x)];
-      views[static_cast<std::size_t>(v)] = {source.base, source.offset + offset};
+      const View& source = views[x];
+      views[v] = {source.base, source.offset + offset};
       offset += g.spec(v).bytes();
     }
   }

@@ -8,26 +8,23 @@
 
 namespace TANDEM_NS::detail {
 
-inline constexpr std::size_t no_node = static_cast<std::size_t>(-1);
-
 class Analysis {
  public:
   TANDEM_LAZY explicit Analysis(const Graph& g) : producers_(g.producers()), uses_(g.uses()) {
     effects_.reserve(g.nodes.size());
     for (const Node& n : g.nodes) effects_.push_back(count_), count_ += has_effects(n);
   }
-  /// The index of the node that produces the value; no_node if a pass has added it since.
-  std::size_t producer(int value) const {
-    const auto v = static_cast<std::size_t>(value);
-    return v < producers_.size() ? static_cast<std::size_t>(producers_[v]) : no_node;
-  }
+  /// The node that produces the value; not set if a pass has added it since.
+  NodeId producer(ValueId value) const { return producers_.contains(value) ? producers_[value] : NodeId(); }
   /// Whether one input or output of the graph uses the value, so that what replaces that use replaces the value.
-  bool has_one_use(int value) const { return uses_[static_cast<std::size_t>(value)] == 1; }
+  bool has_one_use(ValueId value) const { return uses_[value] == 1; }
   /// The number of effects before node i. Ops may change places only if it is equal for them.
-  int effects_before(std::size_t i) const { return effects_[i]; }
+  int effects_before(NodeId i) const { return effects_[i]; }
 
  private:
-  std::vector<int> producers_, uses_, effects_;
+  ById<ValueId, NodeId> producers_;
+  ById<ValueId, int> uses_;
+  ById<NodeId, int> effects_;
   int count_ = 0;
 };
 

@@ -24,17 +24,17 @@ TANDEM_INLINE TANDEM_API constinit thread_local u64 pass_steps = 0;
 
 TANDEM_LAZY_INLINE Ref<Graph> eliminate_dead_code(const Graph& from) {
   detail::Rewrite r(from);
-  std::vector<bool> wanted(from.specs.size());
-  for (int v : from.outputs) wanted[static_cast<std::size_t>(v)] = true;
-  for (std::size_t i = from.nodes.size(); i-- > 0;) {
+  ById<ValueId, char> wanted(from.specs.size());
+  for (ValueId v : from.outputs) wanted[v] = 1;
+  for (NodeId i = from.nodes.end_id(); i-- > NodeId(0);) {
     const Node& n = from.nodes[i];
     bool keep = n.op == &argument_op || has_effects(n);
-    for (int k = 0; k < n.outputs; ++k) keep = keep || wanted[static_cast<std::size_t>(n.first_out + k)];
+    for (int k = 0; k < n.outputs; ++k) keep = keep || wanted[n.first_out + k];
     if (!keep) {
       r.remove(i);
       continue;
     }
-    for (int v : n.in) wanted[static_cast<std::size_t>(v)] = true;
+    for (ValueId v : n.in) wanted[v] = 1;
   }
   return r.finish();
 }
@@ -61,13 +61,13 @@ TANDEM_LAZY TANDEM_INLINE Specs specs_of(const Node& n, Inputs in) {
   return resolved;
 }
 // The outputs, if they can be computed now: every input is a constant, or only its known shape is read.
-TANDEM_LAZY TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const std::vector<Tensor>& known) {
+TANDEM_LAZY TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const ById<ValueId, Tensor>& known) {
   if (!is_pure_kernel(n)) return {};
   Tensors held;
   InlinedVector<const Tensor*, 4> in;
   std::size_t bytes = 0;
   for (unsigned i = 0; i < n.in.size(); ++i) {
-    const Tensor& t = known[static_cast<std::size_t>(n.in[i])];
+    const Tensor& t = known[n.in[i]];
     const Spec& s = g.spec(n.in[i]);
     if (t.is_set() && !t.is_symbolic()) held.push(t);
     else if (names_input(n.op->shape_inputs, i) && s.shape.is_fully_defined()) held.push(Tensor::symbol(s));
@@ -91,23 +91,24 @@ TANDEM_LAZY TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const st
 
 TANDEM_LAZY_INLINE Ref<Graph> fold_constants(const Graph& from) {
   Ref<Graph> g = from.copy();
-  LeanVector<Node> nodes = std::exchange(g->nodes, {});
-  std::vector<Tensor> known(g->specs.size());
+  ById<NodeId, Node> nodes = std::exchange(g->nodes, {});
+  ById<ValueId, Tensor> known(g->specs.size());
   for (Node& n : nodes) {
-    const auto first = static_cast<std::size_t>(n.first_out);
+    const ValueId first = n.first_out;
     if (const Tensor* value = constant_of(n)) known[first] = *value;
     const Tensors values = detail::folded(*g, n, known);
     if (values.empty()) {
       g->nodes.push_back(std::move(n));
       continue;
     }
-    for (std::size_t k = 0; k < values.size(); ++k) {
+    for (int k = 0; k < static_cast<int>(values.size()); ++k) {
+      const Tensor& value = values[static_cast<std::size_t>(k)];
       Node& c = g->nodes.emplace_back();
-      c.op = &constant_op, c.attrs = ConstantAttrs{make_ref<TensorBox>(values[k])};
-      c.first_out = n.first_out + static_cast<int>(k), c.name = n.name, c.where = n.where;
+      c.op = &constant_op, c.attrs = ConstantAttrs{make_ref<TensorBox>(value)};
+      c.first_out = first + k, c.name = n.name, c.where = n.where;
       if (k) c.name += ":" + std::to_string(k);
-      g->specs[first + k] = values[k].spec();
-      known[first + k] = values[k];
+      g->specs[first + k] = value.spec();
+      known[first + k] = value;
     }
   }
   return g;
@@ -146,7 +147,7 @@ TANDEM_LAZY struct AttrHash final : AttrVisitor {
 TANDEM_LAZY TANDEM_INLINE std::string meaning(const Node& n, int effects) {
   if (const Tensor* value = constant_of(n)) return "constant " + constant_text(*value);
   std::string key = n.op->name + std::to_string(reinterpret_cast<std::uintptr_t>(n.op));
-  for (int v : n.in) key += " " + std::to_string(v);
+  for (ValueId v : n.in) key += " " + std::to_string(v.number());
   if (reads_state(n)) key += " after " + std::to_string(effects);
   AttrHash attrs;
   n.attrs.visit(attrs);
@@ -158,14 +159,15 @@ TANDEM_LAZY TANDEM_INLINE std::string meaning(const Node& n, int effects) {
 TANDEM_LAZY_INLINE Ref<Graph> eliminate_common_subexpressions(const Graph& from) {
   detail::Rewrite r(from);
   detail::KnownVariables variables(from);
-  std::multimap<std::string, std::size_t> seen;
+  std::multimap<std::string, NodeId> seen;
   int effects = 0;
-  for (std::size_t i = 0; i < from.nodes.size(); ++i) {
+  for (const NodeId i : from.nodes.ids()) {
     const Node& n = r.node(i);
     effects += has_effects(n);
     variables.pass(n);
     if (n.op == &read_variable_op) {
-      if (const int value = variables.known(*r.graph, n); value >= 0) r.replace(n.first_out, value), r.remove(i);
+      if (const ValueId value = variables.known(*r.graph, n); value.is_set())
+        r.replace(n.first_out, value), r.remove(i);
       continue;
     }
     if (has_effects(n) || n.op == &argument_op || n.op->flags.random || n.op->flags.nondeterministic) continue;

@@ -12,11 +12,11 @@ namespace detail {
 
 class EarlyStart {
  public:
-  TANDEM_LAZY explicit EarlyStart(const Graph& g) : graph_(g), analysis_(g), before_(g.nodes.size(), no_node) {}
+  TANDEM_LAZY explicit EarlyStart(const Graph& g) : graph_(g), analysis_(g), before_(g.nodes.size()) {}
 
   TANDEM_LAZY Ref<Graph> run() {
-    std::size_t least = no_node;  // the latest position of an op that talks to other processes
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    NodeId least;  // the latest position of an op that talks to other processes
+    for (const NodeId i : graph_.nodes.ids()) {
       const Node& n = graph_.nodes[i];
       if (n.op->flags.early) least = move(i, least);
       else if (is_collective(n)) least = i;
@@ -34,48 +34,46 @@ class EarlyStart {
     return false;
   }
   // Whether the node may go along with the op that alone uses its result.
-  bool goes_along(std::size_t i) const {
+  bool goes_along(NodeId i) const {
     const Node& n = graph_.nodes[i];
     return (n.op->loop || n.op->flags.alias) && n.outputs == 1 && analysis_.has_one_use(n.first_out) && !has_effects(n);
   }
   // The position behind which the inputs of node i are there, if the nodes that go along are moved.
-  TANDEM_LAZY std::size_t inputs_of(std::size_t i, LeanVector<std::size_t>& along) const {
-    std::size_t last = no_node;
-    for (const int v : graph_.nodes[i].in) {
-      const std::size_t p = analysis_.producer(v);
-      const std::size_t at = goes_along(p) ? inputs_of(p, along) : p;
+  TANDEM_LAZY NodeId inputs_of(NodeId i, LeanVector<NodeId>& along) const {
+    NodeId last;
+    for (const ValueId v : graph_.nodes[i].in) {
+      const NodeId p = analysis_.producer(v);
+      const NodeId at = goes_along(p) ? inputs_of(p, along) : p;
       if (goes_along(p)) along.push_back(p);
       last = later(last, at);
     }
     return last;
   }
-  static std::size_t later(std::size_t a, std::size_t b) {
-    return a == no_node ? b : b == no_node ? a : std::max(a, b);
-  }
+  static NodeId later(NodeId a, NodeId b) { return std::max(a, b); }  // of those that are set
   // Moves node i up behind its inputs and position `least`; returns where it is now.
-  TANDEM_LAZY std::size_t move(std::size_t i, std::size_t least) {
-    LeanVector<std::size_t> along;
-    const std::size_t to = later(inputs_of(i, along), least);
-    for (const std::size_t p : along) place(p, to);
+  TANDEM_LAZY NodeId move(NodeId i, NodeId least) {
+    LeanVector<NodeId> along;
+    const NodeId to = later(inputs_of(i, along), least);
+    for (const NodeId p : along) place(p, to);
     place(i, to);
     return to;
   }
-  void place(std::size_t i, std::size_t behind) {
+  void place(NodeId i, NodeId behind) {
     before_[i] = behind;
     moved_.push_back(i);
   }
   TANDEM_LAZY Ref<Graph> reordered() const {
     Ref<Graph> r = graph_.copy();
     if (moved_.empty()) return r;
-    LeanVector<Node> nodes;
-    const auto add_behind = [&](std::size_t position) {
-      for (const std::size_t i : moved_)
+    ById<NodeId, Node> nodes;
+    const auto add_behind = [&](NodeId position) {
+      for (const NodeId i : moved_)
         if (before_[i] == position) nodes.push_back(graph_.nodes[i]);
     };
-    add_behind(no_node);
-    std::vector<char> is_moved(graph_.nodes.size());
-    for (const std::size_t i : moved_) is_moved[i] = 1;
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    add_behind(NodeId());
+    ById<NodeId, char> is_moved(graph_.nodes.size());
+    for (const NodeId i : moved_) is_moved[i] = 1;
+    for (const NodeId i : graph_.nodes.ids()) {
       if (is_moved[i]) continue;
       nodes.push_back(graph_.nodes[i]);
       add_behind(i);
@@ -86,8 +84,8 @@ class EarlyStart {
 
   const Graph& graph_;
   const Analysis analysis_;
-  std::vector<std::size_t> before_;  // of nodes that are moved: the node behind which they are put
-  LeanVector<std::size_t> moved_;    // in their new order
+  ById<NodeId, NodeId> before_;  // of nodes that are moved: the node behind which they are put
+  LeanVector<NodeId> moved_;     // in their new order
 };
 
 }  // namespace detail

@@ -21,7 +21,7 @@ TANDEM_LAZY class EpilogueFuser {
   explicit EpilogueFuser(const Graph& g) : rewrite_(g) {}
 
   Ref<Graph> run() {
-    for (std::size_t i = 0; i < rewrite_.graph->nodes.size(); ++i) {
+    for (const NodeId i : rewrite_.graph->nodes.ids()) {
       Node& n = rewrite_.node(i);
       if (fuse_into_convolution(n, i)) continue;
       if (n.op == &add_op) fuse_bias(n, n.in[0], n.in[1]) || fuse_bias(n, n.in[1], n.in[0]);
@@ -32,13 +32,13 @@ TANDEM_LAZY class EpilogueFuser {
 
  private:
   // The node that produces the value, if it has a single use.
-  std::size_t only_for(int value, const OpDef& op) const {
-    const std::size_t at = rewrite_.producer(value);
-    return rewrite_.has_one_use(value) && rewrite_.graph->nodes[at].op == &op ? at : no_node;
+  NodeId only_for(ValueId value, const OpDef& op) const {
+    const NodeId at = rewrite_.producer(value);
+    return rewrite_.has_one_use(value) && rewrite_.graph->nodes[at].op == &op ? at : NodeId();
   }
-  bool fuse_bias(Node& n, int product, int bias) {
-    const std::size_t at = only_for(product, matmul_op);
-    if (at == no_node) return false;
+  bool fuse_bias(Node& n, ValueId product, ValueId bias) {
+    const NodeId at = only_for(product, matmul_op);
+    if (!at.is_set()) return false;
     const Node& m = rewrite_.graph->nodes[at];
     const auto& flags = m.attrs.get<rules::MatmulAttrs>();
     const Spec &x = rewrite_.spec(m.in[0]), &w = rewrite_.spec(m.in[1]), &b = rewrite_.spec(bias);
@@ -58,14 +58,14 @@ TANDEM_LAZY class EpilogueFuser {
   }
   void fuse_activation(Node& n) {
     const FusedActivation a = activation_of(n);
-    const std::size_t at = a == FusedActivation::none ? no_node : only_for(n.in[0], dense_op);
+    const NodeId at = a == FusedActivation::none ? NodeId() : only_for(n.in[0], dense_op);
     // Without a bias the kernel adds 0, which would change an activation of -0.
-    if (at == no_node || rewrite_.graph->nodes[at].in.size() != 3 ||
+    if (!at.is_set() || rewrite_.graph->nodes[at].in.size() != 3 ||
         rewrite_.graph->nodes[at].attrs.get<rules::DenseAttrs>().activation != FusedActivation::none)
       return;
     become_dense(n, at, a);
   }
-  void become_dense(Node& n, std::size_t product, FusedActivation activation) {
+  void become_dense(Node& n, NodeId product, FusedActivation activation) {
     const Node& m = rewrite_.graph->nodes[product];
     n.op = &dense_op, n.attrs = rules::DenseAttrs{activation}, n.in = m.in;
     rewrite_.remove(product);
@@ -73,37 +73,37 @@ TANDEM_LAZY class EpilogueFuser {
 
   // The convolution, with or without an epilogue, that produces the value, if it has a single use, no activation yet,
   // and a version with an epilogue on its device.
-  std::size_t convolution_for(int value) const {
-    const std::size_t at = rewrite_.producer(value);
-    if (at == no_node || !rewrite_.has_one_use(value)) return no_node;
+  NodeId convolution_for(ValueId value) const {
+    const NodeId at = rewrite_.producer(value);
+    if (!at.is_set() || !rewrite_.has_one_use(value)) return {};
     const Node& m = rewrite_.graph->nodes[at];
     const OpDef* fused = m.op->rare.with_epilogue;
     const Spec& y = rewrite_.spec(value);
     const bool suits = fused && has_kernel(*fused, y.device) && dtypes::floating.has(y.dtype) &&
                        (m.op != fused || m.attrs.get<rules::FusedConvAttrs>().activation == FusedActivation::none);
-    return suits ? at : no_node;
+    return suits ? at : NodeId();
   }
   // Whether the value has one number for each channel of the convolution's results.
-  bool is_per_channel(int value, const Spec& y) const {
+  bool is_per_channel(ValueId value, const Spec& y) const {
     const Spec& v = rewrite_.spec(value);
     const i64 channels = y.shape.dim(-1);
     return v.device == y.device && v.dtype == y.dtype && channels != none && v.shape.rank() >= 1 &&
            v.shape.rank() <= y.shape.rank() && v.shape.is_fully_defined() && v.shape.dim(-1) == channels &&
            v.shape.size() == channels;
   }
-  bool fuse_into_convolution(Node& n, std::size_t i) {
+  bool fuse_into_convolution(Node& n, NodeId i) {
     if (activation_of(n) != FusedActivation::none) {
-      const std::size_t at = convolution_for(n.in[0]);
-      if (at != no_node) become_convolution(n, at, activation_of(n));
-      return at != no_node;
+      const NodeId at = convolution_for(n.in[0]);
+      if (at.is_set()) become_convolution(n, at, activation_of(n));
+      return at.is_set();
     }
     if (n.op != &add_op && n.op != &subtract_op && n.op != &multiply_op) return false;
     return fuse_vector(n, i, n.in[0], n.in[1]) || (n.op != &subtract_op && fuse_vector(n, i, n.in[1], n.in[0]));
   }
   // y + v, y - v and y * v for a convolution's y: v becomes its bias, scale or offset.
-  bool fuse_vector(Node& n, std::size_t i, int y, int v) {
-    const std::size_t at = convolution_for(y);
-    if (at == no_node || !is_per_channel(v, rewrite_.spec(y))) return false;
+  bool fuse_vector(Node& n, NodeId i, ValueId y, ValueId v) {
+    const NodeId at = convolution_for(y);
+    if (!at.is_set() || !is_per_channel(v, rewrite_.spec(y))) return false;
     const OpDef& op = *n.op;
     const std::size_t inputs = rewrite_.graph->nodes[at].in.size();
     if (&op == &multiply_op ? inputs != 3 : inputs == 5) return false;
@@ -111,13 +111,13 @@ TANDEM_LAZY class EpilogueFuser {
     const Spec spec{{rewrite_.spec(y).shape.dim(-1)}, rewrite_.spec(v).dtype, rewrite_.spec(v).device};
     if (rewrite_.spec(v).shape.rank() != 1)
       v = rewrite_.add_before(i, reshape_op, rules::ReshapeAttrs{spec.shape}, {&v, 1}, spec);
-    const int both[] = {inputs == 3 ? n.in[2] : v, v};
+    const ValueId both[] = {inputs == 3 ? n.in[2] : v, v};
     if (inputs == 3 && &op != &multiply_op) n.in[2] = rewrite_.add_before(i, op, no_attrs, both, spec);
     else if (&op == &subtract_op) n.in.push(rewrite_.add_before(i, negative_op, no_attrs, {&v, 1}, spec));
     else n.in.push(v);
     return true;
   }
-  void become_convolution(Node& n, std::size_t convolution, FusedActivation activation) {
+  void become_convolution(Node& n, NodeId convolution, FusedActivation activation) {
     const Node& m = rewrite_.graph->nodes[convolution];
     rules::FusedConvAttrs a;
     if (m.op == m.op->rare.with_epilogue) a = m.attrs.get<rules::FusedConvAttrs>();

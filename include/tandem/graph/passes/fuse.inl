@@ -26,24 +26,23 @@ namespace detail {
 class ShapeClasses {
  public:
   TANDEM_LAZY explicit ShapeClasses(const Graph& g) : graph_(g), of_(g.specs.size(), -1) {}
-  int operator[](int value) const { return of_[static_cast<std::size_t>(value)]; }
+  int operator[](ValueId value) const { return of_[value]; }
 
   TANDEM_LAZY void visit(const Node& n, bool elementwise) {
-    for (int k = 0; k < n.outputs; ++k)
-      of_[static_cast<std::size_t>(n.first_out + k)] = classify(n, n.first_out + k, elementwise);
+    for (int k = 0; k < n.outputs; ++k) of_[n.first_out + k] = classify(n, n.first_out + k, elementwise);
   }
 
  private:
-  TANDEM_LAZY int classify(const Node& n, int value, bool elementwise) {
+  TANDEM_LAZY int classify(const Node& n, ValueId value, bool elementwise) {
     const Shape& s = graph_.spec(value).shape;
     if (s.is_fully_defined()) return known_.try_emplace(to_string(s), next_++).first->second;
-    for (int v : n.in)
-      if (elementwise && std::all_of(n.in.begin(), n.in.end(), [&](int other) { return covers(v, other); }))
+    for (ValueId v : n.in)
+      if (elementwise && std::all_of(n.in.begin(), n.in.end(), [&](ValueId other) { return covers(v, other); }))
         return (*this)[v];
     return next_++;
   }
   // Whether `other` is guaranteed to broadcast to the shape of v.
-  bool covers(int v, int other) const {
+  bool covers(ValueId v, ValueId other) const {
     if ((*this)[v] == (*this)[other]) return true;
     const Shape &a = graph_.spec(v).shape, &b = graph_.spec(other).shape;
     if (b.rank() > a.rank()) return false;
@@ -53,7 +52,7 @@ class ShapeClasses {
   }
 
   const Graph& graph_;
-  std::vector<int> of_;
+  ById<ValueId, int> of_;
   std::map<std::string, int> known_;
   int next_ = 0;
 };
@@ -66,7 +65,7 @@ TANDEM_LAZY inline bool is_widened(const OpDef& op, DType last) {
 TANDEM_LAZY_INLINE bool is_fusible(const Graph& g, const Node& n) {
   if (n.outputs != 1 || n.in.empty() || !n.op->loop) return false;
   const Device device = g.spec(n.first_out).device;
-  for (int v : n.in)
+  for (ValueId v : n.in)
     if (g.spec(v).device != device) return false;
   const DType last = g.spec(n.in[n.in.size() - 1]).dtype;
   if (!has_kernel(fused_op, device) || !can_fuse(*n.op, is_widened(*n.op, last) ? DType::float32 : last, n.attrs))
@@ -74,7 +73,7 @@ TANDEM_LAZY_INLINE bool is_fusible(const Graph& g, const Node& n) {
   const Backend* const backend = backends[device.kind];
   if (!backend || !backend->fusion.allows) return true;
   InlinedVector<DType, 4> dtypes;
-  for (int v : n.in) dtypes.push(g.spec(v).dtype);
+  for (ValueId v : n.in) dtypes.push(g.spec(v).dtype);
   dtypes.push(g.spec(n.first_out).dtype);
   return backend->fusion.allows(*n.op, dtypes);
 }
@@ -82,62 +81,63 @@ TANDEM_LAZY_INLINE bool is_fusible(const Graph& g, const Node& n) {
 // Partitions nodes into fusion groups.
 TANDEM_LAZY class Groups {
  public:
+  using Nodes = LeanVector<NodeId>;
   Groups(const Graph& g, const Analysis& analysis)
       : graph_(g), analysis_(analysis), candidate_(g.nodes.size()), level_(g.nodes.size()), group_(g.nodes.size()) {
-    std::iota(group_.begin(), group_.end(), 0);
+    std::iota(group_.begin(), group_.end(), NodeId(0));
     ShapeClasses shapes(g);
-    for (int i = 0; i < static_cast<int>(g.nodes.size()); ++i) {
-      const Node& n = g.nodes[at(i)];
-      candidate_[at(i)] = is_fusible(g, n);
-      shapes.visit(n, candidate_[at(i)]);
+    for (const NodeId i : g.nodes.ids()) {
+      const Node& n = g.nodes[i];
+      candidate_[i] = is_fusible(g, n);
+      shapes.visit(n, candidate_[i]);
       connect(i, shapes);
     }
   }
   /// The members of each group, in program order; groups of one member are omitted.
-  LeanVector<std::vector<int>> members() {
-    std::map<int, std::vector<int>> by_root;
-    for (int i = 0; i < static_cast<int>(group_.size()); ++i)
-      if (candidate_[at(i)]) by_root[root(i)].push_back(i);
-    LeanVector<std::vector<int>> r;
+  LeanVector<Nodes> members() {
+    std::map<NodeId, Nodes> by_root;
+    for (const NodeId i : group_.ids())
+      if (candidate_[i]) by_root[root(i)].push_back(i);
+    LeanVector<Nodes> r;
     for (auto& [_, nodes] : by_root) split(nodes, r);
     return r;
   }
 
  private:
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  int producer(int value) const { return static_cast<int>(analysis_.producer(value)); }
-  int root(int i) {
-    while (group_[at(i)] != i) i = group_[at(i)] = group_[at(group_[at(i)])];
+  NodeId producer(ValueId value) const { return analysis_.producer(value); }
+  NodeId root(NodeId i) {
+    while (group_[i] != i) i = group_[i] = group_[group_[i]];
     return i;
   }
-  void connect(int i, const ShapeClasses& shapes) {
-    const Node& n = graph_.nodes[at(i)];
-    const auto related = [&](int v) {
-      return candidate_[at(i)] && candidate_[at(producer(v))] && shapes[v] == shapes[n.first_out] &&
-             analysis_.effects_before(at(producer(v))) == analysis_.effects_before(at(i));
+  void connect(NodeId i, const ShapeClasses& shapes) {
+    const Node& n = graph_.nodes[i];
+    const auto related = [&](ValueId v) {
+      return candidate_[i] && candidate_[producer(v)] && shapes[v] == shapes[n.first_out] &&
+             analysis_.effects_before(producer(v)) == analysis_.effects_before(i);
     };
-    int& level = level_[at(i)];
-    for (int v : n.in) level = std::max(level, level_[at(producer(v))] + !related(v));
-    for (int v : n.in)
-      if (related(v) && level_[at(producer(v))] == level) group_[at(root(producer(v)))] = root(i);
+    int& level = level_[i];
+    for (ValueId v : n.in) level = std::max(level, level_[producer(v)] + !related(v));
+    for (ValueId v : n.in)
+      if (related(v) && level_[producer(v)] == level) group_[root(producer(v))] = root(i);
   }
   // Splits a group that is too large for its device into parts that follow each other in program order.
-  void split(const std::vector<int>& nodes, LeanVector<std::vector<int>>& to) const {
-    const Backend* const backend = backends[graph_.spec(graph_.nodes[at(nodes[0])].first_out).device.kind];
+  void split(const Nodes& nodes, LeanVector<Nodes>& to) const {
+    const Backend* const backend = backends[graph_.spec(graph_.nodes[nodes[0]].first_out).device.kind];
     const FusionLimits most = backend ? backend->fusion : FusionLimits{};
-    std::vector<int> part, inputs;
+    Nodes part;
+    LeanVector<ValueId> inputs;
     const auto close = [&] {
       if (part.size() > 1) to.push_back(part);
       part.clear(), inputs.clear();
     };
-    for (int i : nodes) {
-      for (int v : graph_.nodes[at(i)].in)
+    for (const NodeId i : nodes) {
+      for (ValueId v : graph_.nodes[i].in)
         if (std::find(inputs.begin(), inputs.end(), v) == inputs.end() &&
             std::find(part.begin(), part.end(), producer(v)) == part.end())
           inputs.push_back(v);
       if (part.size() >= most.ops || inputs.size() > most.inputs) {
         close();
-        for (int v : graph_.nodes[at(i)].in) inputs.push_back(v);
+        for (ValueId v : graph_.nodes[i].in) inputs.push_back(v);
       }
       part.push_back(i);
     }
@@ -146,8 +146,9 @@ TANDEM_LAZY class Groups {
 
   const Graph& graph_;
   const Analysis& analysis_;
-  std::vector<bool> candidate_;  // indexed by node, like all that follow
-  std::vector<int> level_, group_;
+  ById<NodeId, char> candidate_;
+  ById<NodeId, int> level_;
+  ById<NodeId, NodeId> group_;
 };
 
 // The instructions of a program. Values are numbered: its inputs, whose dtypes come first, then the results.
@@ -171,10 +172,10 @@ struct Code {
     return it->second;
   }
   // The number of the node's result.
-  TANDEM_LAZY int add(const Node& n, DType dtype, DType last, const std::map<int, int>& number) {
+  TANDEM_LAZY int add(const Node& n, DType dtype, DType last, const std::map<ValueId, int>& number) {
     const bool widens = is_widened(*n.op, last);
     InlinedVector<int, 3> in;
-    for (int v : n.in) in.push(widens ? widened(number.at(v)) : number.at(v));
+    for (ValueId v : n.in) in.push(widens ? widened(number.at(v)) : number.at(v));
     const bool rounds = widens && dtypes::half_floating.has(dtype);
     const int result = emit(n.op, n.attrs, std::move(in), rounds ? DType::float32 : dtype);
     return rounds ? emit(&cast_op, CastAttrs{dtype}, {result}, dtype) : result;
@@ -188,41 +189,41 @@ TANDEM_LAZY class Fuser {
 
   Ref<Graph> run() {
     find_results();
-    for (const std::vector<int>& nodes : groups_) fuse(nodes);
+    for (const Nodes& nodes : groups_) fuse(nodes);
     return rewrite_.finish();
   }
 
  private:
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  using Nodes = LeanVector<NodeId>;
 
   // The values that other nodes than those of their group use, or the caller.
   void find_results() {
-    std::vector<int> group(from_.nodes.size(), -1);
+    ById<NodeId, int> group(from_.nodes.size(), -1);
     for (std::size_t g = 0; g < groups_.size(); ++g)
-      for (int i : groups_[g]) group[at(i)] = static_cast<int>(g);
+      for (const NodeId i : groups_[g]) group[i] = static_cast<int>(g);
     is_result_.resize(from_.specs.size());
-    for (int v : from_.outputs) is_result_[at(v)] = true;
-    for (std::size_t i = 0; i < from_.nodes.size(); ++i)
-      for (int v : from_.nodes[i].in)
-        if (group[i] < 0 || group[rewrite_.producer(v)] != group[i]) is_result_[at(v)] = true;
+    for (ValueId v : from_.outputs) is_result_[v] = 1;
+    for (const NodeId i : from_.nodes.ids())
+      for (ValueId v : from_.nodes[i].in)
+        if (group[i] < 0 || group[rewrite_.producer(v)] != group[i]) is_result_[v] = 1;
   }
-  void fuse(const std::vector<int>& nodes) {
-    std::vector<int> inputs, outputs;
-    std::map<int, int> number;  // value -> its number in the program
-    for (int i : nodes) number[from_.nodes[at(i)].first_out] = -1;
-    for (int i : nodes)
-      for (int v : from_.nodes[at(i)].in)
+  void fuse(const Nodes& nodes) {
+    LeanVector<ValueId> inputs, results;
+    std::vector<int> outputs;
+    std::map<ValueId, int> number;  // value -> its number in the program
+    for (const NodeId i : nodes) number[from_.nodes[i].first_out] = -1;
+    for (const NodeId i : nodes)
+      for (ValueId v : from_.nodes[i].in)
         if (number.try_emplace(v, static_cast<int>(inputs.size())).second) inputs.push_back(v);
 
     Code code;
-    for (int v : inputs) code.dtypes.push_back(from_.spec(v).dtype);
+    for (ValueId v : inputs) code.dtypes.push_back(from_.spec(v).dtype);
     std::vector<Spec> specs;
-    std::vector<int> results;
-    for (int i : nodes) {
-      rewrite_.remove(at(i));
-      const Node& n = from_.nodes[at(i)];
+    for (const NodeId i : nodes) {
+      rewrite_.remove(i);
+      const Node& n = from_.nodes[i];
       number[n.first_out] = code.add(n, from_.spec(n.first_out).dtype, from_.spec(n.in[n.in.size() - 1]).dtype, number);
-      if (!is_result_[at(n.first_out)]) continue;
+      if (!is_result_[n.first_out]) continue;
       outputs.push_back(number[n.first_out]);
       results.push_back(n.first_out);
       specs.push_back(from_.spec(n.first_out));
@@ -230,14 +231,14 @@ TANDEM_LAZY class Fuser {
     if (results.empty()) return;  // dead: dropped here, since an op without outputs could not run
     const FusedAttrs attrs{
         make_ref<FusedProgram>(std::move(code.dtypes), std::move(code.instructions), std::move(outputs))};
-    int made = rewrite_.add_before(at(nodes.front()), fused_op, attrs, inputs, specs, &from_.nodes[at(nodes.back())]);
-    for (int v : results) rewrite_.replace(v, made++);
+    ValueId made = rewrite_.add_before(nodes.front(), fused_op, attrs, inputs, specs, &from_.nodes[nodes.back()]);
+    for (ValueId v : results) rewrite_.replace(v, made++);
   }
 
   const Graph& from_;
   Rewrite rewrite_;
-  LeanVector<std::vector<int>> groups_;
-  std::vector<bool> is_result_;  // by value
+  LeanVector<Nodes> groups_;
+  ById<ValueId, char> is_result_;
 };
 
 }  // namespace detail

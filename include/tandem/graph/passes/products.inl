@@ -45,28 +45,28 @@ TANDEM_LAZY class ProductCombiner {
   }
 
  private:
-  using Nodes = std::vector<std::size_t>;  // products, in program order
+  using Nodes = LeanVector<NodeId>;  // products, in program order
   using Key = std::vector<i64>;
 
-  const Node& node(std::size_t i) const { return from_.nodes[i]; }
-  const Shape& shape(int value) const { return rewrite_.spec(value).shape; }
+  const Node& node(NodeId i) const { return from_.nodes[i]; }
+  const Shape& shape(ValueId value) const { return rewrite_.spec(value).shape; }
   static rules::MatmulAttrs flags(const Node& n) {
     return n.op == &matmul_op ? n.attrs.get<rules::MatmulAttrs>() : rules::MatmulAttrs{};
   }
-  bool is_matrix(int value) const { return shape(value).rank() == 2 && shape(value).is_fully_defined(); }
+  bool is_matrix(ValueId value) const { return shape(value).rank() == 2 && shape(value).is_fully_defined(); }
   bool is_product_of_matrices(const Node& n) const {
     return (n.op == &matmul_op || n.op == &dense_op) && is_matrix(n.in[0]) && is_matrix(n.in[1]) &&
            dtypes::floating.has(rewrite_.spec(n.first_out).dtype) &&
            has_kernel(concat_op, rewrite_.spec(n.first_out).device);
   }
-  std::vector<int> operands(Span<const std::size_t> products, unsigned side) const {
-    std::vector<int> r;
-    for (const std::size_t i : products) r.push_back(node(i).in[side]);
+  std::vector<ValueId> operands(Span<const NodeId> products, unsigned side) const {
+    std::vector<ValueId> r;
+    for (const NodeId i : products) r.push_back(node(i).in[side]);
     return r;
   }
-  const View& view(int value) const { return views_[static_cast<std::size_t>(value)]; }
+  const View& view(ValueId value) const { return views_[value]; }
   // Whether each value follows the one before it in memory.
-  bool are_adjacent(Span<const int> values) const {
+  bool are_adjacent(Span<const ValueId> values) const {
     for (std::size_t i = 1; i < values.size(); ++i) {
       const View &a = view(values[i - 1]), &b = view(values[i]);
       if (a.base != b.base || a.offset + from_.spec(values[i - 1]).bytes() != b.offset) return false;
@@ -75,20 +75,20 @@ TANDEM_LAZY class ProductCombiner {
   }
 
   // Adds the concatenation of matrices along an axis; without a copy where they are adjacent.
-  int concatenated(const std::vector<int>& values, int axis, std::size_t before) {
-    const auto [known, is_new] = concatenated_.try_emplace({axis, values}, -1);
+  ValueId concatenated(const std::vector<ValueId>& values, int axis, NodeId before) {
+    const auto [known, is_new] = concatenated_.try_emplace({axis, values});
     if (!is_new) return known->second;
     Spec spec = rewrite_.spec(values[0]);
     i64 size = 0;
-    for (const int v : values) size += shape(v).dim(axis);
+    for (const ValueId v : values) size += shape(v).dim(axis);
     spec.shape.set(axis, size);
     return known->second = axis == 0 && are_adjacent(values)
                                ? stretch(view(values[0]), spec, before)
                                : rewrite_.add_before(before, concat_op, rules::JoinAttrs{axis}, values, spec);
   }
   // Adds a value of this spec that is a part of the base's buffer.
-  int stretch(const View& v, const Spec& spec, std::size_t before) {
-    int x = rewrite_.now(v.base);
+  ValueId stretch(const View& v, const Spec& spec, NodeId before) {
+    ValueId x = rewrite_.now(v.base);
     Spec s = rewrite_.spec(x);
     const i64 all = s.shape.size(), size = spec.shape.size();
     if (all != size) {
@@ -102,22 +102,22 @@ TANDEM_LAZY class ProductCombiner {
   }
 
   // Sums. A term is a product that is used only here.
-  bool is_term(int value) const {
+  bool is_term(ValueId value) const {
     const Node& n = node(rewrite_.producer(value));
     return n.op == &matmul_op && is_product_of_matrices(n);
   }
-  i64 depth(std::size_t term) const { return shape(node(term).in[0]).dim(flags(node(term)).transpose_a ? 0 : 1); }
-  bool are_alike(std::size_t a, std::size_t b) const { return node(a).attrs == node(b).attrs && depth(a) == depth(b); }
+  i64 depth(NodeId term) const { return shape(node(term).in[0]).dim(flags(node(term)).transpose_a ? 0 : 1); }
+  bool are_alike(NodeId a, NodeId b) const { return node(a).attrs == node(b).attrs && depth(a) == depth(b); }
   // The terms of a value, taken from sums_ if it is a sum itself; none if it has another use.
-  Nodes take_terms(int value) {
+  Nodes take_terms(ValueId value) {
     if (!rewrite_.has_one_use(value)) return {};
-    const std::size_t i = rewrite_.producer(value);
+    const NodeId i = rewrite_.producer(value);
     if (is_term(value)) return {i};
     auto sum = sums_.extract(i);
     return sum ? std::move(sum.mapped()) : Nodes();
   }
   void find_sums() {
-    for (std::size_t i = 0; i < from_.nodes.size(); ++i) {
+    for (const NodeId i : from_.nodes.ids()) {
       const Node& n = node(i);
       if (n.op != &add_op || !is_matrix(n.first_out) || shape(n.in[0]) != shape(n.in[1])) continue;
       Nodes terms = take_terms(n.in[0]), others = take_terms(n.in[1]);
@@ -127,7 +127,7 @@ TANDEM_LAZY class ProductCombiner {
         continue;
       }
       if (terms.size() < others.size()) terms.swap(others);
-      terms.insert(terms.end(), others.begin(), others.end());
+      terms.append(others.begin(), others.end());
       sums_[i] = std::move(terms);
     }
   }
@@ -137,7 +137,7 @@ TANDEM_LAZY class ProductCombiner {
   }
   // A separate term writes its m x n result, reads it, and adds it to the sum; a combined one copies k (m + n)
   // elements, or none of an operand whose parts are adjacent. Backpropagation visits the steps in reverse.
-  void combine_sum(std::size_t last, Nodes terms) {
+  void combine_sum(NodeId last, Nodes terms) {
     std::sort(terms.begin(), terms.end());
     const rules::MatmulAttrs f = flags(node(terms[0]));
     const auto is_copied = [&](unsigned side) {
@@ -150,35 +150,35 @@ TANDEM_LAZY class ProductCombiner {
     const i64 parts = std::max<i64>(1, (count * k + deepest_sum - 1) / deepest_sum);
     const auto each = static_cast<std::size_t>((count + parts - 1) / parts);
     if (k == 0 || each < fewest_products || k * (m * is_copied(0) + n * is_copied(1)) > 2 * m * n) return;
-    LeanVector<Span<const std::size_t>> chunks;
+    LeanVector<Span<const NodeId>> chunks;
     for (std::size_t i = 0; i < terms.size(); i += each)
       chunks.emplace_back(&terms[i], std::min(each, terms.size() - i));
     if (reversed) std::reverse(chunks.begin(), chunks.end());
-    int total = -1;
+    ValueId total;
     for (const auto& chunk : chunks) total = add_chunk(chunk, f, total);
-    for (const std::size_t t : terms) in_sum_[t] = true;
+    for (const NodeId t : terms) in_sum_[t] = 1;
     rewrite_.replace(node(last).first_out, total);
   }
   // Adds the sum of `total`, if there is one, and some terms.
-  int add_chunk(Span<const std::size_t> terms, const rules::MatmulAttrs& f, int total) {
-    const std::size_t last = *std::max_element(terms.begin(), terms.end());
+  ValueId add_chunk(Span<const NodeId> terms, const rules::MatmulAttrs& f, ValueId total) {
+    const NodeId last = *std::max_element(terms.begin(), terms.end());
     const Spec spec = rewrite_.spec(node(last).first_out);
-    const int in[] = {concatenated(operands(terms, 0), inner_axis(f, 0), last),
-                      concatenated(operands(terms, 1), inner_axis(f, 1), last)};
-    const int product = rewrite_.add_before(last, matmul_op, f, in, {&spec, 1}, &node(last));
-    const int both[] = {total, product};
-    return total < 0 ? product : rewrite_.add_before(last, add_op, no_attrs, both, spec);
+    const ValueId in[] = {concatenated(operands(terms, 0), inner_axis(f, 0), last),
+                          concatenated(operands(terms, 1), inner_axis(f, 1), last)};
+    const ValueId product = rewrite_.add_before(last, matmul_op, f, in, {&spec, 1}, &node(last));
+    const ValueId both[] = {total, product};
+    return total.is_set() ? rewrite_.add_before(last, add_op, no_attrs, both, spec) : product;
   }
 
   // Products with the same right operand. Those of one row or one column use other kernels, with other rounding.
-  std::optional<Key> key(std::size_t i) const {
+  std::optional<Key> key(NodeId i) const {
     const Node& n = node(i);
     if (in_sum_[i] || !is_product_of_matrices(n) || flags(n).transpose_a) return {};
     const i64 rows = shape(n.in[0]).dim(0), columns = shape(n.first_out).dim(1);
     if (rows < 2 || rows > few_rows || columns < 2) return {};
     Key k{n.op == &dense_op ? 1 + static_cast<i64>(n.attrs.get<rules::DenseAttrs>().activation) : 0,
           flags(n).transpose_b, rewrite_.effects_before(i)};
-    for (unsigned operand = 1; operand < n.in.size(); ++operand) k.push_back(n.in[operand]);
+    for (unsigned operand = 1; operand < n.in.size(); ++operand) k.push_back(n.in[operand].number());
     return k;
   }
   // Groups products that may be combined all at once. If a product depends on another one by the same operand (the
@@ -186,36 +186,36 @@ TANDEM_LAZY class ProductCombiner {
   // other products on a path to it; products of one level do not depend on each other, nor do combined ones.
   void find_groups() {
     std::map<Key, Nodes> by_key;
-    for (std::size_t i = 0; i < from_.nodes.size(); ++i)
+    for (const NodeId i : from_.nodes.ids())
       if (const auto k = key(i)) by_key[*k].push_back(i);
-    std::vector<int> bit(from_.nodes.size(), -1);  // by product: the number of its right operand
+    ById<NodeId, int> bit(from_.nodes.size(), -1);  // of a product: the number of its right operand
     LeanVector<Nodes> alike;
     for (auto& [_, products] : by_key) {
       if (products.size() < fewest_products || alike.size() == 64) continue;  // as many as a mask of them has bits
-      for (const std::size_t i : products) bit[i] = static_cast<int>(alike.size());
+      for (const NodeId i : products) bit[i] = static_cast<int>(alike.size());
       alike.push_back(std::move(products));
     }
     const u64 recurrent = recurrent_ones(bit);
     for (std::size_t a = 0; a < alike.size(); ++a) {
       if (!(recurrent >> a & 1u)) continue;
-      for (const std::size_t i : alike[a]) bit[i] = -1;
+      for (const NodeId i : alike[a]) bit[i] = -1;
       share_transpose(alike[a]);
     }
-    std::vector<int> level(from_.nodes.size());
-    for (std::size_t i = 0; i < from_.nodes.size(); ++i) {
-      for (const int v : node(i).in) {
-        const std::size_t p = rewrite_.producer(v);
+    ById<NodeId, int> level(from_.nodes.size());
+    for (const NodeId i : from_.nodes.ids()) {
+      for (const ValueId v : node(i).in) {
+        const NodeId p = rewrite_.producer(v);
         level[i] = std::max(level[i], level[p] + (bit[p] >= 0));
       }
       if (bit[i] >= 0) groups_[{level[i], bit[i]}].push_back(i);
     }
   }
   // The right operands by which products are multiplied that depend on each other.
-  u64 recurrent_ones(const std::vector<int>& bit) const {
+  u64 recurrent_ones(const ById<NodeId, int>& bit) const {
     u64 found = 0;
-    std::vector<u64> needs(from_.nodes.size());  // by node: the operands of the products that it depends on
-    for (std::size_t i = 0; i < from_.nodes.size(); ++i) {
-      for (const int v : node(i).in) needs[i] |= needs[rewrite_.producer(v)];
+    ById<NodeId, u64> needs(from_.nodes.size());  // the operands of the products that it depends on
+    for (const NodeId i : from_.nodes.ids()) {
+      for (const ValueId v : node(i).in) needs[i] |= needs[rewrite_.producer(v)];
       if (bit[i] < 0) continue;
       const u64 own = u64{1} << bit[i];
       found |= needs[i] & own;
@@ -224,9 +224,8 @@ TANDEM_LAZY class ProductCombiner {
     return found;
   }
   void combine_rows(Nodes members) {
-    std::stable_sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
-      return view(node(a).in[0]).offset < view(node(b).in[0]).offset;
-    });
+    std::stable_sort(members.begin(), members.end(),
+                     [&](NodeId a, NodeId b) { return view(node(a).in[0]).offset < view(node(b).in[0]).offset; });
     if (!are_adjacent(operands(members, 0))) {
       std::sort(members.begin(), members.end());
       if (shape(node(members[0]).first_out).dim(1) < many_columns) return share_transpose(members);
@@ -242,16 +241,16 @@ TANDEM_LAZY class ProductCombiner {
     }
   }
   // Adds the product of all rows of the members' left operands.
-  void add_product(Span<const std::size_t> members, i64 rows) {
-    const std::size_t last = *std::max_element(members.begin(), members.end());
+  void add_product(Span<const NodeId> members, i64 rows) {
+    const NodeId last = *std::max_element(members.begin(), members.end());
     const Node& n = node(last);
-    std::vector<int> in(n.in.begin(), n.in.end());
+    LeanVector<ValueId> in(n.in.begin(), n.in.end());
     in[0] = concatenated(operands(members, 0), 0, last);
     Spec spec = rewrite_.spec(n.first_out);
     spec.shape.set(0, rows);
-    const int product = rewrite_.add_before(last, *n.op, n.attrs, in, {&spec, 1}, &n);
+    const ValueId product = rewrite_.add_before(last, *n.op, n.attrs, in, {&spec, 1}, &n);
     i64 begin = 0;
-    for (const std::size_t i : members) {
+    for (const NodeId i : members) {
       const Spec part = rewrite_.spec(node(i).first_out);
       const rules::LeadingSliceAttrs slice{begin, part.shape.dim(0)};
       rewrite_.replace(node(i).first_out,
@@ -264,14 +263,14 @@ TANDEM_LAZY class ProductCombiner {
   void share_transpose(const Nodes& products) {
     rules::MatmulAttrs f = flags(node(products[0]));
     if (!f.transpose_b || products.size() < fewest_products) return;
-    const int b = node(products[0]).in[1];
+    const ValueId b = node(products[0]).in[1];
     Spec spec = rewrite_.spec(b);
     if (!has_kernel(transpose_op, spec.device)) return;
     spec.shape = {spec.shape.dim(1), spec.shape.dim(0)};
-    const int transposed =
+    const ValueId transposed =
         rewrite_.add_before(products[0], transpose_op, rules::TransposeAttrs{Axes(), false}, {&b, 1}, spec);
     f.transpose_b = false;
-    for (const std::size_t i : products) {
+    for (const NodeId i : products) {
       Node& n = rewrite_.node(i);
       n.attrs = f, n.in[1] = transposed;
     }
@@ -279,11 +278,11 @@ TANDEM_LAZY class ProductCombiner {
 
   const Graph& from_;
   Rewrite rewrite_;
-  LeanVector<View> views_;
-  std::vector<bool> in_sum_;                                      // by node: whether it is a term of a combined sum
-  std::map<std::size_t, Nodes> sums_;                             // by the last addition: the terms
-  std::map<std::pair<int, int>, Nodes> groups_;                   // by level and right operand
-  std::map<std::pair<int, std::vector<int>>, int> concatenated_;  // by axis and values
+  ById<ValueId, View> views_;
+  ById<NodeId, char> in_sum_;                                             // whether it is a term of a combined sum
+  std::map<NodeId, Nodes> sums_;                                          // by the last addition: the terms
+  std::map<std::pair<int, int>, Nodes> groups_;                           // by level and right operand
+  std::map<std::pair<int, std::vector<ValueId>>, ValueId> concatenated_;  // by axis and values
 };
 
 }  // namespace detail

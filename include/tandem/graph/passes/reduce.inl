@@ -17,7 +17,7 @@ TANDEM_LAZY class ReductionFuser {
  public:
   explicit ReductionFuser(const Graph& g) : rewrite_(g) {}
   Ref<Graph> run() {
-    for (std::size_t i = 0; i < rewrite_.graph->nodes.size(); ++i) {
+    for (const NodeId i : rewrite_.graph->nodes.ids()) {
       Node& n = rewrite_.node(i);
       if (const auto reduction = reduction_of(n)) fuse(n, *reduction, rewrite_.effects_before(i));
     }
@@ -33,7 +33,7 @@ TANDEM_LAZY class ReductionFuser {
     return {};
   }
   void fuse(Node& n, Reduction reduction, int effects) {
-    const std::size_t at = rewrite_.producer(n.in[0]);
+    const NodeId at = rewrite_.producer(n.in[0]);
     const Spec& s = rewrite_.spec(n.in[0]);
     const auto& a = n.attrs.get<ReduceAttrs>();
     if (!rewrite_.has_one_use(n.in[0]) || rewrite_.effects_before(at) != effects ||
@@ -55,7 +55,7 @@ TANDEM_LAZY class ReductionFuser {
     if (!is_fusible(*rewrite_.graph, n)) return {};
     std::vector<int> inputs;
     std::vector<DType> dtypes;
-    for (int v : n.in) {
+    for (ValueId v : n.in) {
       inputs.push_back(static_cast<int>(inputs.size()));
       dtypes.push_back(rewrite_.spec(v).dtype);
     }

@@ -27,28 +27,28 @@ namespace detail {
 // the node, and returns whether it did.
 struct Simplifier {
   Rewrite rewrite;
-  std::size_t at = 0;                 // the node's index
-  std::map<std::string, int> shapes;  // by spec: a value that has a shape and no data
+  NodeId at;                              // the node
+  std::map<std::string, ValueId> shapes;  // by spec: a value that has a shape and no data
 
   TANDEM_LAZY explicit Simplifier(const Graph& g) : rewrite(g) {}
 
-  const Spec& spec(int value) const { return rewrite.spec(value); }
-  const Node* producer(int value) const {
-    const std::size_t i = rewrite.producer(value);
-    return i == no_node ? nullptr : &rewrite.graph->nodes[i];
+  const Spec& spec(ValueId value) const { return rewrite.spec(value); }
+  const Node* producer(ValueId value) const {
+    const NodeId i = rewrite.producer(value);
+    return i.is_set() ? &rewrite.graph->nodes[i] : nullptr;
   }
-  const Node* produced_by(int value, const OpDef& op) const {
+  const Node* produced_by(ValueId value, const OpDef& op) const {
     const Node* n = producer(value);
     return n && n->op == &op ? n : nullptr;
   }
   /// Replaces the node's output by the value, if their specs are guaranteed to be equal.
-  bool replace(const Node& n, int value) {
+  bool replace(const Node& n, ValueId value) {
     if (!(spec(n.first_out) == spec(value))) return false;
     rewrite.replace(n.first_out, value);
     return true;
   }
   /// Whether the value is a constant of one element with these bits, given as a double (floats) or an integer.
-  TANDEM_LAZY bool is_number(int value, double number) const {
+  TANDEM_LAZY bool is_number(ValueId value, double number) const {
     const Node* n = producer(value);
     const Tensor* t = n ? constant_of(*n) : nullptr;
     if (!t || t->is_symbolic() || t->device().kind != Device::cpu || t->size() != 1) return false;
@@ -161,14 +161,15 @@ TANDEM_LAZY TANDEM_INLINE Shape with_lacking_axes(const Shape& x, const Shape& f
   for (int i = full.rank() - 1; i >= 0; --i) r.set(i, lacks >> i & 1u || d < 0 ? 1 : x.dim(d--));
   return r;
 }
-// The operand that the value broadcasts, in a shape that broadcasts to the value's own; -1 if it does not broadcast.
-TANDEM_LAZY TANDEM_INLINE int repeated_value(Simplifier& s, int value) {
+// The operand that the value broadcasts, in a shape that broadcasts to the value's own; not set if it does not
+// broadcast.
+TANDEM_LAZY TANDEM_INLINE ValueId repeated_value(Simplifier& s, ValueId value) {
   const Node* n = s.producer(value);
-  if (!n || n->op != &broadcast_like_op) return n && n->op == &broadcast_to_op ? n->in[0] : -1;
-  const int x = n->in[0];
+  if (!n || n->op != &broadcast_like_op) return n && n->op == &broadcast_to_op ? n->in[0] : ValueId();
+  const ValueId x = n->in[0];
   const Shape& full = s.spec(value).shape;
   const std::uint32_t lacks = n->attrs.get<LikeAttrs>().axis.mask("broadcast_like", full.rank());
-  if (lacks == 0 || !s.spec(x).shape.is_fully_defined()) return lacks ? -1 : x;
+  if (lacks == 0 || !s.spec(x).shape.is_fully_defined()) return lacks ? ValueId() : x;
   Spec spec = s.spec(x);
   spec.shape = with_lacking_axes(spec.shape, full, lacks);
   return s.rewrite.add_before(s.at, reshape_op, rules::ReshapeAttrs{spec.shape}, {&x, 1}, spec);
@@ -184,8 +185,8 @@ TANDEM_LAZY TANDEM_INLINE bool others_span(const Simplifier& s, const Node& n, s
 TANDEM_LAZY TANDEM_INLINE bool repeat_when_read(Simplifier& s, Node& n) {
   if (!n.op->flags.pointwise) return false;
   for (std::size_t i = 0; i < n.in.size(); ++i) {
-    const int x = others_span(s, n, i) ? repeated_value(s, n.in[i]) : -1;
-    if (x < 0) continue;
+    const ValueId x = others_span(s, n, i) ? repeated_value(s, n.in[i]) : ValueId();
+    if (!x.is_set()) continue;
     n.in[i] = x;
     return true;
   }
@@ -198,10 +199,10 @@ TANDEM_LAZY TANDEM_INLINE bool forget_data(Simplifier& s, Node& n) {
     const Spec spec = s.spec(n.in[i]);
     const Node* made = s.producer(n.in[i]);
     if (!names_input(n.op->shape_inputs, i) || !spec.shape.is_fully_defined() || !made || is_leaf(*made)) continue;
-    const auto [known, fresh] = s.shapes.try_emplace(to_string(spec) + to_string(spec.device), -1);
+    const auto [known, fresh] = s.shapes.try_emplace(to_string(spec) + to_string(spec.device));
     if (fresh) {
       const ConstantAttrs a{make_ref<TensorBox>(Tensor::symbol(spec))};
-      known->second = s.rewrite.add_before(0, constant_op, a, {}, spec);
+      known->second = s.rewrite.add_before(NodeId(0), constant_op, a, {}, spec);
     }
     n.in[i] = known->second;
   }
@@ -217,7 +218,7 @@ TANDEM_LAZY_INLINE Ref<Graph> simplify(const Graph& from) {
                                    &detail::drop_neutral_number, &detail::drop_double_negation,
                                    &detail::repeat_when_read,    &detail::forget_data};
   detail::Simplifier s(from);
-  for (std::size_t i = 0; i < from.nodes.size(); ++i) {
+  for (const NodeId i : from.nodes.ids()) {
     Node& n = s.rewrite.node(s.at = i);
     const auto replaced = [&] { return n.outputs > 0 && s.rewrite.now(n.first_out) != n.first_out; };
     for (bool changed = true; changed && !replaced();) {

@@ -98,21 +98,21 @@ class TANDEM_API Tracer final : public Stager {
   bool may_be_watched(const Tensor& t) const {
     return outer_observers_ && t.id() < first_id_ && is_differentiable(t.dtype());
   }
-  TANDEM_LAZY int value_of(const Tensor& t, const char* op, bool shape_only);
-  TANDEM_LAZY const Node* maker(int value) const;
-  TANDEM_LAZY int add_constant(const Tensor& t, Name name);
-  TANDEM_LAZY Tensor symbol(int value);
+  TANDEM_LAZY ValueId value_of(const Tensor& t, const char* op, bool shape_only);
+  TANDEM_LAZY const Node* maker(ValueId value) const;
+  TANDEM_LAZY ValueId add_constant(const Tensor& t, Name name);
+  TANDEM_LAZY Tensor symbol(ValueId value);
   TANDEM_LAZY std::string unique_name(std::string name);
-  TANDEM_LAZY int index_of(const Variable& v);
+  TANDEM_LAZY VariableIndex index_of(const Variable& v);
 
   const Code code_;
   Ref<Graph> graph_;
   Slots values_;  // tensor id -> value
   std::vector<Tensor> captures_;
   std::vector<Variable> created_;
-  std::map<const void*, int> indices_;  // indices in graph_->variables, by Variable address
-  std::vector<int> held_;               // by Variable index: the value that it is known to have, or -1
-  std::vector<int> holding_;            // the indices that may have one
+  std::map<const void*, VariableIndex> indices_;  // by Variable address
+  ById<VariableIndex, ValueId> held_;             // the value that it is known to have, if any
+  LeanVector<VariableIndex> holding_;             // those that may have one
   std::map<std::string, int> names_;
   Options options_;
   Tracer* outer_;

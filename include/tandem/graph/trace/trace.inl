@@ -53,17 +53,17 @@ TANDEM_LAZY_INLINE std::string Tracer::unique_name(std::string name) {
   std::string numbered = name + "_" + std::to_string(n);
   return names_.contains(numbered) ? unique_name(std::move(name)) : (names_[numbered] = 1, numbered);
 }
-TANDEM_LAZY_INLINE Tensor Tracer::symbol(int value) {
+TANDEM_LAZY_INLINE Tensor Tracer::symbol(ValueId value) {
   Tensor t = Tensor::symbol(graph_->spec(value));
-  values_.insert(t.id(), value);
+  values_.insert(t.id(), value.number());
   return t;
 }
 TANDEM_LAZY_INLINE Tensor Tracer::argument(const Spec& spec, std::string name) {
   return symbol(graph_->add_argument(spec, unique_name(name.empty() ? "arg" : std::move(name))));
 }
-TANDEM_LAZY_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool shape_only) {
-  if (const int v = values_.find(t.id()); v >= 0) return v;
-  int v;
+TANDEM_LAZY_INLINE ValueId Tracer::value_of(const Tensor& t, const char* op, bool shape_only) {
+  if (const int v = values_.find(t.id()); v >= 0) return ValueId(v);
+  ValueId v;
   if (outer_ && (t.is_symbolic() ? outer_->knows(t) : may_be_watched(t))) {
     captures_.push_back(t);
     try {
@@ -79,12 +79,12 @@ TANDEM_LAZY_INLINE int Tracer::value_of(const Tensor& t, const char* op, bool sh
   } else {
     return add_constant(t, {});
   }
-  values_.insert(t.id(), v);
+  values_.insert(t.id(), v.number());
   return v;
 }
-TANDEM_LAZY_INLINE int Tracer::add_constant(const Tensor& t, Name name) {
-  const int v = graph_->add_constant(t, unique_name(scoped_name(name.str(display_name(constant_op)))));
-  values_.insert(t.id(), v);
+TANDEM_LAZY_INLINE ValueId Tracer::add_constant(const Tensor& t, Name name) {
+  const ValueId v = graph_->add_constant(t, unique_name(scoped_name(name.str(display_name(constant_op)))));
+  values_.insert(t.id(), v.number());
   return v;
 }
 TANDEM_LAZY_INLINE void Tracer::name_constant(const Tensor& t, const OpOptions& o) {
@@ -102,15 +102,15 @@ TANDEM_LAZY TANDEM_INLINE void add_call_sites(Node& n) {
   }
 }
 TANDEM_LAZY_INLINE Tensors Tracer::stage_op(const InferCall& c, const Specs& specs) {
-  InlinedVector<int, 8> in;
+  InlinedVector<ValueId, 8> in;
   for (std::size_t i = 0; i < c.in.size(); ++i)
     in.push(value_of(*c.in[i], c.op.name, names_input(c.op.shape_inputs, i)));
-  const int first = graph_->add(c.op, c.attrs, {in.begin(), in.size()}, {specs.begin(), specs.size()},
-                                unique_name(scoped_name(c.options.name ? c.options.name.str() : display_name(c.op))),
-                                c.options.where);
+  const ValueId first = graph_->add(
+      c.op, c.attrs, {in.begin(), in.size()}, {specs.begin(), specs.size()},
+      unique_name(scoped_name(c.options.name ? c.options.name.str() : display_name(c.op))), c.options.where);
   if (context.call) add_call_sites(graph_->nodes.back());
   if (has_effects(graph_->nodes.back())) {  // a body may have assigned
-    for (int at : holding_) held_[static_cast<std::size_t>(at)] = -1;
+    for (const VariableIndex at : holding_) held_[at] = {};
     holding_.clear();
   }
   Tensors out;
@@ -118,13 +118,13 @@ TANDEM_LAZY_INLINE Tensors Tracer::stage_op(const InferCall& c, const Specs& spe
   for (unsigned i = 0; i < specs.size(); ++i) out.push(symbol(first + static_cast<int>(i)));
   return out;
 }
-// The index in graph_->variables; appends the Variable if it is new.
-TANDEM_LAZY_INLINE int Tracer::index_of(const Variable& v) {
-  const int next = static_cast<int>(graph_->variables.size());
+// Appends the Variable if it is new.
+TANDEM_LAZY_INLINE VariableIndex Tracer::index_of(const Variable& v) {
+  const VariableIndex next(graph_->variables.size());
   const auto [at, is_new] = indices_.try_emplace(VariableAccess::address(v), next);
   if (!is_new) return at->second;
   try {
-    held_.resize(static_cast<std::size_t>(next) + 1, -1);
+    held_.resize(next.index() + 1);
     graph_->variables.push_back(v);
   } catch (...) {
     indices_.erase(at);
@@ -134,18 +134,19 @@ TANDEM_LAZY_INLINE int Tracer::index_of(const Variable& v) {
 }
 // Reads of one value share a node, but not a tensor: tapes treat each read as a separate value.
 TANDEM_LAZY_INLINE Tensor Tracer::stage_read(const Variable& v) {
-  const int at = index_of(v);
-  int& now = held_[static_cast<std::size_t>(at)];
-  if (now < 0) {
+  const VariableIndex at = index_of(v);
+  ValueId& now = held_[at];
+  if (!now.is_set()) {
     holding_.push_back(at);  // a Variable in the list twice does no harm
-    now = graph_->add(read_variable_op, IndexAttrs{at}, {}, {&v.spec(), 1}, unique_name(v.name()));
+    now = graph_->add(read_variable_op, IndexAttrs{at.number()}, {}, {&v.spec(), 1}, unique_name(v.name()));
   }
   return symbol(now);
 }
 TANDEM_LAZY_INLINE void Tracer::stage_assign(const Variable& v, const Tensor& value) {
-  const int at = index_of(v), in[] = {value_of(value, "assign", false)};
-  graph_->add(assign_variable_op, IndexAttrs{at}, in, {}, unique_name("assign/" + v.name()));
-  held_[static_cast<std::size_t>(at)] = -1;  // a later read is a read too: gradients end at it
+  const VariableIndex at = index_of(v);
+  const ValueId in[] = {value_of(value, "assign", false)};
+  graph_->add(assign_variable_op, IndexAttrs{at.number()}, in, {}, unique_name("assign/" + v.name()));
+  held_[at] = {};  // a later read is a read too: gradients end at it
 }
 TANDEM_LAZY [[noreturn]] TANDEM_INLINE void raise_created_late(const std::string& function,
                                                                const std::string& variable) {
@@ -175,23 +176,23 @@ TANDEM_LAZY_INLINE std::vector<Tensor> Tracer::stage_rows_loop(const char* op, s
   const control::Code code{body.call, body.self};
   return control::stage_loop({op, std::move(carried), std::move(rows), {}, none, false, nullptr, code}, no_options);
 }
-TANDEM_LAZY_INLINE const Node* Tracer::maker(int value) const {
+TANDEM_LAZY_INLINE const Node* Tracer::maker(ValueId value) const {
   const auto& nodes = graph_->nodes;  // in the order of their values; the last one that begins at or before it has it
   const auto behind = std::upper_bound(nodes.begin(), nodes.end(), value,
-                                       [](int v, const Node& n) { return v < n.first_out + n.outputs; });
+                                       [](ValueId v, const Node& n) { return v < n.first_out + n.outputs; });
   return behind != nodes.end() && value >= behind->first_out ? behind : nullptr;
 }
 TANDEM_LAZY_INLINE std::string Tracer::origin_text(const Tensor& t) {
-  const int v = values_.find(t.id());
-  if (v < 0) return outer_ ? outer_->origin_text(t) : std::string();
+  const ValueId v(values_.find(t.id()));
+  if (!v.is_set()) return outer_ ? outer_->origin_text(t) : std::string();
   const Node* const n = maker(v);
   if (!n) return {};
   const std::string line = detail::line_text(n->where);
   return " (made by " + std::string(n->op->name) + " '" + n->name + "'" + (line.empty() ? "" : " at " + line) + ")";
 }
 TANDEM_LAZY_INLINE std::string Tracer::value_name(const Tensor& t) {
-  const int v = values_.find(t.id());
-  if (v < 0) return outer_ ? outer_->value_name(t) : std::string();
+  const ValueId v(values_.find(t.id()));
+  if (!v.is_set()) return outer_ ? outer_->value_name(t) : std::string();
   const Node* const n = maker(v);
   return n ? n->name + ":" + std::to_string(v - n->first_out) : std::string();
 }
