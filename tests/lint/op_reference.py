@@ -43,7 +43,8 @@ FAMILIES = [
     ("strings", "Strings and tables",
      [f"strings/{name}.hpp" for name in ("text", "regex", "numbers", "unicode", "lookup", "vocabulary", "codec", "csv")]),
     ("collectives", "Collectives", ["distribute/collectives.hpp"]),
-    ("control_flow", "Control flow", [f"graph/control/{name}.hpp" for name in ("control", "while_loop", "scan", "beam_search")]),
+    ("control_flow", "Control flow", [f"graph/control/{name}.hpp" for name in (
+        "control", "while_loop", "scan", "vectorized_map", "beam_search")]),
     ("gradients", "Gradients and tests", ["autodiff/recompute.hpp", "autodiff/check.hpp", "core/determinism.hpp"]),
 ]
 ACCURACY = sources.ROOT / "tests" / "ops" / "pointwise" / "accuracy_rows.inc"
