@@ -33,6 +33,7 @@ bench::Work pass(D ds, Sum sum) {
 double sum_of(const Tensor& x) { return tandem::reduce_sum(tandem::cast(x, tandem::float64)).item<double>(); }
 
 td::MapOptions mapped() { return {.num_parallel_calls = bench::threads() > 1 ? bench::threads() : 0}; }
+td::MapBatchedOptions mapped_at_once() { return {.num_parallel_calls = mapped().num_parallel_calls}; }
 td::Dataset<Tensor> scalars(std::int64_t n) {
   return td::from_tensor_slices(tandem::cast(tandem::range(n), tandem::int64));
 }
@@ -130,6 +131,9 @@ bench::Work lines_read() {
     bench::add(range_batch, [] { return pass(td::range(numbers).batch(batch), sum_of); }),
     bench::add(map_scalar, [] { return pass(scalars(few_numbers).map(twice, mapped()), sum_of); }),
     bench::add(map_batched, [] { return pass(scalars(numbers).batch(batch).map(twice, mapped()), sum_of); }),
+    bench::add(map_at_once, [] { return pass(scalars(numbers).map_batched(twice, mapped_at_once()), sum_of); }),
+    bench::add(map_at_once_batched,
+               [] { return pass(scalars(numbers).map_batched(twice, mapped_at_once()).batch(batch), sum_of); }),
     bench::add(shuffle, [] { return pass(td::range(numbers).shuffle(shuffle_buffer).batch(batch), sum_of); }),
     bench::add(mnist_rows, rows_shuffled),
     bench::add(first_batch, [] { return begun(mnist, 0); }),

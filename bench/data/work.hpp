@@ -12,6 +12,9 @@ inline constexpr const char* range_batch = "data/range_batch_200k";
 inline constexpr std::int64_t few_numbers = 20'000;                          // of the slowest
 inline constexpr const char* map_scalar = "data/map_20k_scalars";            // x * 2 of each
 inline constexpr const char* map_batched = "data/map_200k_scalars_batched";  // x * 2 of batches
+// x * 2 of one, which the library applies to many: by element, and in batches that are made behind it.
+inline constexpr const char* map_at_once = "data/map_200k_scalars_at_once";
+inline constexpr const char* map_at_once_batched = "data/map_200k_scalars_at_once_batched";
 inline constexpr const char* shuffle = "data/shuffle_10k_of_200k_batched";
 
 // Rows of 784 floats and a label: shuffled as a whole, batches of 128, prefetched.

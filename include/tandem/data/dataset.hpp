@@ -18,6 +18,7 @@
 #include "tandem/data/dataset/interleave.hpp"
 #include "tandem/data/dataset/iterator.hpp"
 #include "tandem/data/dataset/map.hpp"
+#include "tandem/data/dataset/map_batched.hpp"
 #include "tandem/data/dataset/order.hpp"
 #include "tandem/data/dataset/ragged_batch.hpp"
 #include "tandem/data/dataset/sample.hpp"
@@ -169,6 +170,20 @@ class Dataset {
   auto map(F f, MapOptions options = {}) const {
     using R = detail::Result<const F, T>;
     return with(std::make_shared<detail::Map<T, R, F>>(stage_, std::move(f), options));
+  }
+  /// The same as map, but f is applied to many elements at once, by vectorized_map: for functions of a few cheap ops.
+  /// f gets the tensors of one element, a number or a text as a scalar tensor, and returns tensors; what it cannot do
+  /// is vectorized_map's to say. It is traced for each shape of elements. Elements have the same bits wherever an
+  /// iteration begins. A stream is read up to .batch_size elements ahead.
+  ///   throws  errors::InvalidArgumentError for options out of range. Iterations raise what f throws while it is
+  ///   traced,
+  ///           errors::UnimplementedError for an op without a rule, and the errors of elements, as those of map
+  template <class F>
+  auto map_batched(F f, MapBatchedOptions options = {}) const {
+    static_assert(Batchable<T>, "map_batched: see batch");
+    using R = detail::Result<const F, Batched<T>>;
+    static_assert(std::is_same_v<Batched<R>, R>, "map_batched: the function must return tensors, or a tree of them");
+    return with(std::make_shared<detail::MapBatched<T, R, F>>(stage_, std::move(f), options));
   }
   /// The elements for which f(element), a bool or a tensor of one, is true.
   template <class F>

@@ -146,6 +146,15 @@ TANDEM_INLINE Tensor stack_texts(i64 n, const std::string& (*at)(const void*, i6
   return r;
 }
 
+TANDEM_INLINE Tensor own_row(const Tensor& rows, i64 i) {
+  if (rows.device().kind != Device::cpu || rows.dtype() == DType::string) return rows[i];
+  Shape shape = rows.shape();
+  shape.erase(0);
+  const Tensor r = Tensor::allocate({shape, rows.dtype(), rows.device()});
+  if (const std::size_t bytes = r.spec().bytes(); bytes > 0)
+    std::memcpy(r.raw(), static_cast<const char*>(rows.raw()) + static_cast<std::size_t>(i) * bytes, bytes);
+  return r;
+}
 TANDEM_INLINE i64 bytes_of_tensor(const Tensor& t) {
   if (!t.has_data()) return 0;
   i64 r = static_cast<i64>(t.known_spec().bytes());
