@@ -156,3 +156,52 @@ TEST_CASE("IntegerLookup: a mask has the id 0, and padded columns") {
   CHECK_THROWS_WITH(layers::IntegerLookup({.max_tokens = 2, .mask_token = 0}), ContainsSubstring("no ids"));
   CHECK_THROWS_WITH(layers::IntegerLookup({.num_oov_indices = -1, .mask_token = 0}), ContainsSubstring("negative"));
 }
+
+TEST_CASE("a traced function is traced again when a layer has learned something else, and only then") {
+  const layers::IntegerLookup lookup, other;
+  const layers::Discretization bins({.num_bins = 2});
+  lookup.adapt(constant({7, 7, 8})), other.adapt(constant({1}));
+  bins.adapt(constant({0.f, 1.f, 2.f, 3.f}));
+  const auto ids = function([&](const Tensor& x) { return lookup(x); });
+  const auto outer = function([&](const Tensor& x) {  // by a call of a traced function, and in a branch
+    return cond(
+        reduce_sum(x) > 0, [&] { return ids(x) + bins(cast(x, float32)); }, [&] { return cast(x, int64); });
+  });
+  const Tensor x = constant({7, 8, 9});
+  CHECK(integers(ids(x)) == Ints{1, 2, 0});
+  CHECK(integers(outer(x)) == Ints{2, 3, 1});
+  const auto concrete = ids.get_concrete_function(x);
+  other.adapt(constant({2}));
+  CHECK(integers(ids(x)) == Ints{1, 2, 0});
+  CHECK(ids.trace_count() == 1);
+  lookup.adapt(constant({9, 9, 7}));
+  CHECK(integers(ids(x)) == Ints{2, 0, 1});
+  CHECK(integers(ids(x)) == Ints{2, 0, 1});
+  CHECK(ids.trace_count() == 2);
+  CHECK(ids.trace_log().back().reason ==
+        "the vocabulary of a layer was replaced (adapt, restore) since the trace for such arguments");
+  CHECK(ids.trace_log().back().advice.find("adapt layers") == 0);
+  CHECK(integers(outer(x)) == Ints{3, 1, 2});
+  CHECK(outer.trace_count() == 2);
+  bins.adapt(constant({100.f, 200.f, 300.f, 400.f}));
+  CHECK(integers(outer(x)) == Ints{2, 0, 1});
+  CHECK(outer.trace_count() == 3);
+  CHECK(ids.trace_count() == 2);
+  CHECK(integers((*concrete)({x})[0]) == Ints{1, 2, 0});  // one trace: what it has read
+}
+
+TEST_CASE("a traced function of a clone keeps its trace when the original learns") {
+  struct Net : Model<Net> {
+    layers::IntegerLookup lookup;
+  };
+  const Net net;
+  net.lookup.adapt(constant({7, 7, 8}));
+  const Net clone = net.clone(), copy = net;
+  const auto f = function([&](const Tensor& x) { return clone.lookup(x); });
+  const auto g = function([&](const Tensor& x) { return copy.lookup(x); });
+  const Tensor x = constant({8});
+  CHECK((f(x).item<i64>() == 2 && g(x).item<i64>() == 2));
+  net.lookup.adapt(x);
+  CHECK((f(x).item<i64>() == 2 && g(x).item<i64>() == 1));
+  CHECK((f.trace_count() == 1 && g.trace_count() == 2));
+}

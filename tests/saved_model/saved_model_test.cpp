@@ -144,6 +144,25 @@ TEST_CASE("saved model: classify and regress read tf.Examples") {
                   errors::InvalidArgumentError);
 }
 
+TEST_CASE("saved model: a vocabulary is that of the moment when the signature is made") {
+  const testing::TemporaryFolder folder;
+  const layers::IntegerLookup lookup;
+  const auto f = function([&](const Tensor& x) { return lookup(x); });
+  const auto save = [&](const char* version) {
+    saved_model::save(folder / version, {{"ids", saved_model::predict(f, {{"x", {{none}, int64}}}, {"y"})}});
+  };
+  const auto ids = [&](const char* version) {
+    const Tensor x = constant({i64{7}, i64{8}});
+    return saved_model::load(folder / version)("ids", {{"x", x}}).at("y").to_vector<i64>();
+  };
+  lookup.adapt(constant({7}));
+  save("1");
+  lookup.adapt(constant({8}));
+  save("2");
+  CHECK(ids("1") == std::vector<i64>{1, 0});
+  CHECK(ids("2") == std::vector<i64>{0, 1});
+}
+
 TEST_CASE("saved model: assets and warm-up requests are files of the model") {
   const testing::TemporaryFolder folder;
   const std::string labels = folder.file("labels", "cat\ndog\n");

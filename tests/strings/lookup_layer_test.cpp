@@ -83,6 +83,20 @@ TEST_CASE("StringLookup: a mask has the id 0, unknown strings have the next ones
   CHECK_THROWS_WITH(layers::StringLookup({"", "b"}, {.mask_token = ""}), ContainsSubstring("occurs twice"));
 }
 
+TEST_CASE("StringLookup: a traced function sees the vocabulary of a later adapt()") {
+  using Words = std::vector<std::string>;
+  const layers::StringLookup lookup, back({.invert = true});
+  const Tensor x = constant(Words{"a", "b"});
+  lookup.adapt(constant("a")), back.adapt(constant("a"));
+  const auto f = function([&](const Tensor& t) { return back(lookup(t)); });
+  CHECK(f(x).to_vector<std::string>() == Words{"a", "[UNK]"});
+  lookup.adapt(constant("b"));
+  CHECK(f(x).to_vector<std::string>() == Words{"[UNK]", "a"});
+  back.adapt(constant("b"));
+  CHECK(f(x).to_vector<std::string>() == Words{"[UNK]", "b"});
+  CHECK(f.trace_count() == 3);
+}
+
 TEST_CASE("StringLookup: adapts to strings that come one after another") {
   using Words = std::vector<std::string>;
   const layers::StringLookup whole({.max_tokens = 3}), texts({.max_tokens = 3}), batches({.max_tokens = 3});

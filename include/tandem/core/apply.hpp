@@ -5,6 +5,7 @@
 #pragma once
 #include "tandem/core/observer.hpp"
 #include "tandem/core/op.hpp"
+#include "tandem/core/replaceable.hpp"
 
 namespace TANDEM_NS {
 
@@ -66,6 +67,8 @@ struct Stager {
   /// Called when code asks which modules are frozen (Module::set_trainable): what it does from there on may depend on
   /// the answer.
   virtual void reads_frozen() {}
+  /// Called when code reads what may be replaced later: the trace is of this version.
+  virtual void reads_place(const PlaceRead&) {}
   /// Called when the user creates a named constant.
   virtual void constant(const Tensor&, const OpOptions&) {}
   /// The op that produced a tensor, for error texts: " (made by softmax at file.cpp:12)".

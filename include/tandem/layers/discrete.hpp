@@ -37,13 +37,13 @@ struct ByName {
   explicit constexpr ByName() = default;
 };
 /// The boundaries of bins.
-struct Boundaries final : Asset {
+struct Boundaries final : TensorAsset {
   explicit Boundaries(std::optional<i64> bins) : num_bins(bins) {}
   Boundaries(std::optional<i64> bins, std::vector<double> v, bool is_given)
-      : Asset(is_given), num_bins(bins), values(std::move(v)), is_known(true) {}
+      : TensorAsset(is_given), num_bins(bins), values(std::move(v)), is_known(true) {}
   const char* kind() const override { return "boundaries"; }
   TANDEM_INLINE Tensor value() const override;
-  TANDEM_INLINE Ref<Asset> with(const Tensor& value) const override;
+  TANDEM_INLINE Ref<Asset> with_value(const Tensor& value) const override;
   std::optional<i64> num_bins;
   std::vector<double> values;
   bool is_known = false;
@@ -120,8 +120,8 @@ class TANDEM_API Discretization : public Layer {
   /// Sets the boundaries to quantiles of `data`, so that its values are spread evenly over the bins; with Keras'
   /// numbers: at most about 1 / epsilon of the sorted values are kept, and the boundaries interpolated between them.
   /// Of 131,072 values or more, the memory is bounded and the ranks are within 0.02 % (detail::QuantileSketch).
-  /// Replaces those of an earlier call. A traced function keeps the boundaries with which it was traced, whatever
-  /// adapt() or a checkpoint sets later.
+  /// Replaces those of an earlier call. A traced function is traced again when adapt() or a checkpoint has set
+  /// other boundaries.
   ///   data      real numbers, any shape, not empty
   ///   throws    errors::FailedPreconditionError if the boundaries are given; errors::InvalidArgumentError for empty
   ///             data or a NaN
@@ -156,14 +156,14 @@ struct IntegerLookupOptions {
 };
 namespace detail {
 /// The integers of a vocabulary, and these with the mask, sorted, with their ids.
-struct IntegerVocabulary final : Asset {
+struct IntegerVocabulary final : TensorAsset {
   explicit IntegerVocabulary(const IntegerLookupOptions& o) : options(o) {}
   /// throws errors::InvalidArgumentError, in the name of IntegerLookup, for an empty or too large vocabulary, or one
   /// with an integer twice
   TANDEM_INLINE IntegerVocabulary(const IntegerLookupOptions& options, std::vector<i64> tokens, bool is_given);
   const char* kind() const override { return "vocabulary"; }
   TANDEM_INLINE Tensor value() const override;
-  TANDEM_INLINE Ref<Asset> with(const Tensor& value) const override;
+  TANDEM_INLINE Ref<Asset> with_value(const Tensor& value) const override;
   LookupLimits limits() const { return {"IntegerLookup", options}; }
   i64 size() const { return static_cast<i64>(tokens.size()) + limits().specials(); }
   IntegerLookupOptions options;
@@ -189,7 +189,7 @@ class TANDEM_API IntegerLookup : public Layer {
   Tensor operator()(const Tensor& x) const;
   /// Makes the vocabulary of the integers in `data`: the most frequent ones first, and the larger one first of those
   /// that occur equally often, as in Keras; without .oov_token and .mask_token. Replaces that of an earlier call. A
-  /// traced function keeps the vocabulary with which it was traced, whatever adapt() or a checkpoint sets later.
+  /// traced function is traced again when adapt() or a checkpoint has set another vocabulary.
   ///   data      int32 or int64, any shape, not empty
   ///   throws    errors::FailedPreconditionError if the vocabulary is given; errors::InvalidArgumentError for empty
   ///             data or another dtype

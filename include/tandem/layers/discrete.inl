@@ -61,7 +61,7 @@ TANDEM_INLINE void check_list(const char* layer, const Tensor& value, DType dtyp
 TANDEM_INLINE Tensor Boundaries::value() const {
   return is_known ? constant(values, {.shape = Shape{static_cast<i64>(values.size())}}) : Tensor();
 }
-TANDEM_INLINE Ref<Asset> Boundaries::with(const Tensor& value) const {
+TANDEM_INLINE Ref<Asset> Boundaries::with_value(const Tensor& value) const {
   check_list("Discretization", value, DType::float64);
   std::vector<double> found = value.to_vector<double>();
   check_given("Discretization", is_given(), values, found, [](double x) { return tandem::detail::shortest_text(x); });
@@ -75,7 +75,7 @@ TANDEM_INLINE Ref<Asset> Boundaries::with(const Tensor& value) const {
   return Ref<Asset>(new Boundaries(num_bins, std::move(found), is_given()));
 }
 TANDEM_INLINE IntegerVocabulary::IntegerVocabulary(const IntegerLookupOptions& o, std::vector<i64> list, bool is_given)
-    : Asset(is_given), options(o), tokens(std::move(list)) {
+    : TensorAsset(is_given), options(o), tokens(std::move(list)) {
   const auto fail = [](const std::string& what) { errors::raise<errors::InvalidArgumentError>("IntegerLookup", what); };
   if (tokens.empty()) fail("the vocabulary is empty");
   most_tokens(limits(), tokens.size());
@@ -90,7 +90,7 @@ TANDEM_INLINE IntegerVocabulary::IntegerVocabulary(const IntegerLookupOptions& o
   }
 }
 TANDEM_INLINE Tensor IntegerVocabulary::value() const { return tokens.empty() ? Tensor() : constant(tokens); }
-TANDEM_INLINE Ref<Asset> IntegerVocabulary::with(const Tensor& value) const {
+TANDEM_INLINE Ref<Asset> IntegerVocabulary::with_value(const Tensor& value) const {
   check_list("IntegerLookup", value, DType::int64);
   std::vector<i64> found = value.to_vector<i64>();
   check_given("IntegerLookup", is_given(), tokens, found, [](i64 token) { return std::to_string(token); });

@@ -45,7 +45,10 @@ struct Module::Separation {
     fresh->set_in_frozen(old.in_frozen.load());
     fresh->has_parent = old.has_parent.load();
     fresh->names = old.names;
-    fresh->assets = old.assets;  // they do not change, each module replaces its own
+    for (const Contents::OwnAsset& a : old.assets) {
+      const Ref<Asset> own = TANDEM_VIRTUAL(*a.place->asset(), Asset::own_copy)();
+      fresh->assets.push_back({a.name, make_ref<AssetPlace>(own ? own : a.place->asset())});
+    }
     fresh->kind_name = old.class_name();
     fresh->is_layer = old.is_layer;
     fresh->output = old.output;

@@ -71,7 +71,7 @@ struct Module::Contents final : Opaque {
   LeanVector<Item*> variables;  // those that are Variables
   struct OwnAsset {
     std::string name;
-    Ref<Asset> asset;
+    Ref<AssetPlace> place;
   };
   LeanVector<OwnAsset> assets;
   Names names;

@@ -26,14 +26,14 @@ struct StringLookupOptions {
 };
 namespace detail {
 /// The words of a vocabulary.
-struct StringVocabulary final : Asset {
+struct StringVocabulary final : TensorAsset {
   explicit StringVocabulary(const StringLookupOptions& o) : options(o) {}
   /// throws errors::InvalidArgumentError, in the name of StringLookup, for an empty or too large vocabulary, or one
   /// with a word twice
   TANDEM_INLINE StringVocabulary(const StringLookupOptions& options, std::vector<std::string> words, bool is_given);
   const char* kind() const override { return "vocabulary"; }
   TANDEM_INLINE Tensor value() const override;
-  TANDEM_INLINE Ref<Asset> with(const Tensor& value) const override;
+  TANDEM_INLINE Ref<Asset> with_value(const Tensor& value) const override;
   LookupLimits limits() const { return {"StringLookup", options}; }
   i64 size() const { return static_cast<i64>(words.size()) + limits().specials(); }
   StringLookupOptions options;
@@ -62,8 +62,7 @@ class TANDEM_API StringLookup : public Layer {
   Tensor operator()(const Tensor& x) const;
   /// Makes the vocabulary of the strings in `data`: the most frequent ones first, and of those that occur equally often
   /// the last one in the order of bytes first, as in Keras; without .oov_token and .mask_token. Replaces that of an
-  /// earlier call. A traced function keeps the vocabulary with which it was traced, whatever adapt() or a checkpoint
-  /// sets later.
+  /// earlier call. A traced function is traced again when adapt() or a checkpoint has set another vocabulary.
   ///   data      string, any shape, not empty
   ///   throws    errors::FailedPreconditionError if the vocabulary is given; errors::InvalidArgumentError for empty
   ///             data or another dtype

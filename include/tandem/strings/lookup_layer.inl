@@ -22,7 +22,7 @@ TANDEM_INLINE std::vector<std::string> strings_by_id(const StringVocabulary& v) 
 }
 TANDEM_INLINE StringVocabulary::StringVocabulary(const StringLookupOptions& o, std::vector<std::string> list,
                                                  bool is_given)
-    : Asset(is_given), options(o), words(std::move(list)) {
+    : TensorAsset(is_given), options(o), words(std::move(list)) {
   if (words.empty()) errors::raise<errors::InvalidArgumentError>("StringLookup", "the vocabulary is empty");
   most_tokens(limits(), words.size());
   std::vector<std::string> keys = words;
@@ -32,7 +32,7 @@ TANDEM_INLINE StringVocabulary::StringVocabulary(const StringLookupOptions& o, s
   mapping = constant(strings_by_id(*this));
 }
 TANDEM_INLINE Tensor StringVocabulary::value() const { return words.empty() ? Tensor() : constant(words); }
-TANDEM_INLINE Ref<Asset> StringVocabulary::with(const Tensor& value) const {
+TANDEM_INLINE Ref<Asset> StringVocabulary::with_value(const Tensor& value) const {
   check_list("StringLookup", value, DType::string);
   std::vector<std::string> found = value.to_vector<std::string>();
   check_given("StringLookup", is_given(), words, found,

@@ -46,8 +46,10 @@ class CheckpointItem {
 ///
 /// What layers have learned by adapt() is saved with the Variables: vocabularies of StringLookup and IntegerLookup,
 /// boundaries of Discretization. A layer that was given its vocabulary must find the same one in the file, if there
-/// is one. Functions that were traced before a restore keep the vocabulary of their trace. The format has no strings:
-/// they are saved as their bytes under the name, uint8, and their lengths under "NAME.lengths", int64.
+/// is one. Functions that were traced before a restore are traced again if it changes what they have read. A
+/// lookup::MutableHashTable is a module, whose keys are under "NAME/table.keys" and their values under
+/// "NAME/table.values". The format has no strings: they are saved as their bytes under the name, uint8, and their
+/// lengths under "NAME.lengths", int64.
 class TANDEM_API Checkpoint {
  public:
   Checkpoint(std::initializer_list<CheckpointItem> items) : items_(items) {}

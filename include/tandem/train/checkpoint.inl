@@ -106,10 +106,11 @@ TANDEM_INLINE std::vector<io::NamedTensor> Checkpoint::values() const {
   for (const CheckpointItem& item : items_) {
     bool is_empty = item.variables().empty();
     for (const Module::NamedAsset& a : item.assets()) {
-      const Tensor value = TANDEM_VIRTUAL(*a.asset, Asset::value)();
-      if (!value.is_set()) continue;
-      detail::add_entry(tensors, a.path, value);
-      is_empty = false;
+      for (const Asset::Part& part : TANDEM_VIRTUAL(*a.asset, Asset::parts)()) {
+        if (!part.value.is_set()) continue;
+        detail::add_entry(tensors, a.path + part.suffix, part.value);
+        is_empty = false;
+      }
     }
     if (is_empty)
       errors::raise<errors::FailedPreconditionError>(
@@ -145,14 +146,18 @@ struct Checkpoint::Changes {
       wrong += "\n  " + e.path + " is " + to_string(want) + ", in the file " + to_string(t.spec());
   }
   void take(const Module::NamedAsset& a, TensorMap& values) {
-    const Tensor t = detail::take_entry(values, a.path, true);
-    if (!t.is_set()) {
-      const Tensor present = TANDEM_VIRTUAL(*a.asset, Asset::value)();
-      if (present.is_set() && !a.asset->is_given()) miss(a.path, present.spec());
-      return;
+    std::vector<Tensor> found;
+    bool is_complete = true;
+    for (const Asset::Part& part : TANDEM_VIRTUAL(*a.asset, Asset::parts)()) {
+      const std::string name = a.path + part.suffix;
+      found.push_back(detail::take_entry(values, name, true));
+      if (found.back().is_set()) continue;
+      is_complete = false;
+      if (part.value.is_set() && !a.asset->is_given()) miss(name, part.value.spec());
     }
+    if (!is_complete) return;
     try {
-      assets.emplace_back(a, TANDEM_VIRTUAL(*a.asset, Asset::with)(t));
+      assets.emplace_back(a, TANDEM_VIRTUAL(*a.asset, Asset::with)(found));
       report.restored.push_back(a.path);
     } catch (const errors::OpError& e) {
       wrong += "\n  " + a.path + ": " + e.message();

@@ -57,15 +57,23 @@ struct Traced final : Opaque {
   std::atomic<bool> must_agree = false;  // whether the next one is to be compared with the traces of other processes
   bool depends_on_frozen = false;        // whether the code asked which modules are frozen,
   u64 frozen = 0;                        // and their detail::frozen_state() when it was traced
+  LeanVector<PlaceRead> places;          // what the code has read that may be replaced
   u64 used = 0;
 
   TANDEM_LAZY bool fits(const tree::Flat& call) const;
-  /// Whether the modules are frozen that were frozen when it was traced, or it does not depend on them.
-  TANDEM_LAZY bool is_current() const { return !depends_on_frozen || frozen == detail::frozen_state(); }
-  /// Tells a trace in progress, of which this call becomes a part, what it then depends on, too.
-  TANDEM_LAZY void tell_dependence() const {
-    if (depends_on_frozen) detail::tell_frozen_read();
+  /// Whether the modules are frozen that were frozen when it was traced, or it does not depend on them; and all that
+  /// it has read is still there.
+  TANDEM_LAZY bool is_current() const {
+    return (!depends_on_frozen || frozen == detail::frozen_state()) && !replaced();
   }
+  /// What it has read and was replaced since, or null: the trace does not become current again.
+  TANDEM_LAZY const Replaceable* replaced() const {
+    for (const PlaceRead& read : places)
+      if (!read.is_current()) return read.place.get();
+    return nullptr;
+  }
+  /// Tells a trace in progress, of which this call becomes a part, what it then depends on, too.
+  TANDEM_LAZY void tell_dependence() const;
 };
 
 class TANDEM_API FunctionCache final : public Opaque {

@@ -71,6 +71,12 @@ TANDEM_LAZY_INLINE bool Traced::fits(const tree::Flat& call) const {
   return true;
 }
 
+TANDEM_LAZY_INLINE void Traced::tell_dependence() const {
+  if (!context.stager) return;
+  if (depends_on_frozen) detail::tell_frozen_read();
+  for (const PlaceRead& read : places) TANDEM_VIRTUAL(*context.stager, Stager::reads_place)(read);
+}
+
 TANDEM_LAZY_INLINE FunctionCache::FunctionCache(FunctionOptions options) : options_(std::move(options)) {}
 TANDEM_LAZY_INLINE int FunctionCache::trace_count() const {
   const std::lock_guard lock(mutex_);
@@ -140,15 +146,24 @@ TANDEM_LAZY_INLINE TraceRecord FunctionCache::explain(const std::vector<std::str
   const std::lock_guard lock(mutex_);
   const Traced* nearest = nullptr;
   std::size_t fewest = SIZE_MAX;
-  bool outdated = false;  // one that would fit had modules not been frozen or unfrozen since
+  bool outdated = false;                  // one that would fit had modules not been frozen or unfrozen since,
+  const Replaceable* replaced = nullptr;  // or had this not been replaced
   for (const Ref<Traced>& t : traces_) {
     if (t->words.size() != words.size()) continue;
     std::size_t differ = 0;
     for (std::size_t i = 0; i < words.size(); ++i) differ += words[i] != t->words[i];
     if (differ <= fewest) fewest = differ, nearest = t.get();
-    outdated |= differ == 0 && !t->is_current();
+    if (differ != 0 || t->is_current()) continue;
+    outdated = true;
+    if (!replaced) replaced = t->replaced();
   }
   if (traces_.empty()) return r;
+  if (replaced) {
+    r.reason = std::string("the ") + TANDEM_VIRTUAL(*replaced, Opaque::kind)() +
+               " of a layer was replaced (adapt, restore) since the trace for such arguments";
+    r.advice = "adapt layers and restore checkpoints before the first call";
+    return r;
+  }
   if (outdated) {
     r.reason = "modules were frozen or unfrozen (set_trainable) since the trace for such arguments";
     r.advice = "freeze them before the first call; a trace is found again when the same modules are frozen";
@@ -194,6 +209,7 @@ TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::make(const tree::Flat& call, std::
               "the function and keep it");
   }
   traced->depends_on_frozen = tracer.depends_on_frozen();
+  traced->places = tracer.places();
   if (traced->frozen != detail::frozen_state())  // it may have seen some modules before the change, others after it:
     traced->frozen = detail::frozen_mark(new_id(context));  // a state that does not come again
   traced->function = make_ref<ConcreteFunction>(std::move(graph), options_.execution);
@@ -294,6 +310,8 @@ TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::keep(Ref<Traced> traced, TraceReco
       warning = "function '" + options_.name + "' has been traced " + std::to_string(trace_count_ + 1) +
                 " times, which is slow; last because " + record.reason +
                 (record.advice.empty() ? "" : ". Remedy: " + record.advice);
+    for (std::size_t i = traces_.size(); i-- > 0;)  // these keep what was replaced, and no call can find them
+      if (traces_[i]->replaced()) traces_.erase(traces_.begin() + i);
     traces_.make_room();
     log_.reserve(log_.size() + 1);  // nothing below raises: the trace is kept and has its record
     traced->used = ++clock_;

@@ -9,6 +9,7 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/graph/ir/graph.hpp"
 #include "tandem/graph/lazy.hpp"
+#include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
 
@@ -37,6 +38,8 @@ class TANDEM_API Tracer final : public Stager {
   const std::vector<Variable>& created_variables() const { return created_; }
   /// Whether the code asked which modules are frozen.
   bool depends_on_frozen() const { return depends_on_frozen_; }
+  /// What the code has read that may be replaced, each place once.
+  const LeanVector<PlaceRead>& places() const { return places_; }
   /// The graph so far.
   const Graph& graph() const { return *graph_; }
 
@@ -57,6 +60,7 @@ class TANDEM_API Tracer final : public Stager {
     Tensor (Tracer::*custom_gradient)(const Tensor&, Inputs, const Opaque&);
     std::string (Tracer::*origin)(const Tensor&);
     std::string (Tracer::*name_of)(const Tensor&);
+    void (Tracer::*place)(const PlaceRead&);
   };
   TANDEM_LAZY static Code code();
   Tensors stage(const InferCall& c, const Specs& s) override { return (this->*code_.stage)(c, s); }
@@ -76,6 +80,7 @@ class TANDEM_API Tracer final : public Stager {
   void reads_frozen() override {
     for (Tracer* t = this; t; t = t->outer_) t->depends_on_frozen_ = true;
   }
+  void reads_place(const PlaceRead& read) override { (this->*code_.place)(read); }
   std::string origin(const Tensor& t) override { return (this->*code_.origin)(t); }
   std::string name_of(const Tensor& t) override { return (this->*code_.name_of)(t); }
 
@@ -90,6 +95,7 @@ class TANDEM_API Tracer final : public Stager {
   TANDEM_LAZY Tensor stage_custom_gradient(const Tensor& value, Inputs in, const Opaque& backward);
   TANDEM_LAZY std::string origin_text(const Tensor&);
   TANDEM_LAZY std::string value_name(const Tensor&);
+  TANDEM_LAZY void add_place(const PlaceRead&);
 
   void leave();
   bool knows(const Tensor& t) const { return values_.find(t.id()) >= 0 || (outer_ && outer_->knows(t)); }
@@ -121,6 +127,7 @@ class TANDEM_API Tracer final : public Stager {
   Observer* outer_observers_;
   u64 first_id_ = new_id(context);  // tensors created since have this id or a larger one
   bool active_ = true, depends_on_frozen_ = false;
+  LeanVector<PlaceRead> places_;
 };
 
 }  // namespace TANDEM_NS

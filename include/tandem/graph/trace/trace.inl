@@ -36,7 +36,7 @@ TANDEM_LAZY_INLINE Tracer::Code Tracer::code() {
   return {&Tracer::stage_op,      &Tracer::stage_read,      &Tracer::stage_assign,
           &Tracer::run_outside,   &Tracer::add_created,     &Tracer::unique_name,
           &Tracer::name_constant, &Tracer::stage_rows_loop, &Tracer::stage_custom_gradient,
-          &Tracer::origin_text,   &Tracer::value_name};
+          &Tracer::origin_text,   &Tracer::value_name,      &Tracer::add_place};
 }
 TANDEM_INLINE Tracer::~Tracer() { leave(); }
 TANDEM_INLINE void Tracer::leave() {
@@ -195,6 +195,14 @@ TANDEM_LAZY_INLINE std::string Tracer::value_name(const Tensor& t) {
   if (!v.is_set()) return outer_ ? outer_->value_name(t) : std::string();
   const Node* const n = maker(v);
   return n ? n->name + ":" + std::to_string(v - n->first_out) : std::string();
+}
+
+// The version that was read first stays: if there is a later one, the trace has seen both.
+TANDEM_LAZY_INLINE void Tracer::add_place(const PlaceRead& read) {
+  for (Tracer* t = this; t; t = t->outer_) {
+    const auto is_read = [&](const PlaceRead& other) { return other.place == read.place; };
+    if (std::none_of(t->places_.begin(), t->places_.end(), is_read)) t->places_.push_back(read);
+  }
 }
 
 TANDEM_LAZY_INLINE Ref<Graph> Tracer::finish(Span<const Tensor> outputs) {
