@@ -192,7 +192,83 @@ TEST_CASE("Variables of strings are saved, too") {
                     ContainsSubstring("names is string[2,2], in the file uint8[2]"));
 }
 
+TEST_CASE("a traced function sees the vocabulary that a checkpoint restores; the same one is not traced again") {
+  const File file;
+  const Net saved = adapted();
+  Checkpoint({{"net", saved}}).save(file.path);
+  const auto f = function([&](const Tensor& x) { return saved.lookup(x); });
+  const Ints want = f(ids).to_vector<i64>();
+  Checkpoint({{"net", saved}}).restore(file.path);
+  CHECK(f(ids).to_vector<i64>() == want);
+  CHECK(f.trace_count() == 1);
+  const Net other;
+  other.lookup.adapt(constant({12, 12, 1, 2, 3, 4}));
+  other.bins.adapt(numbers);
+  other(ids, numbers);
+  const auto g = function([&](const Tensor& x) { return other.lookup(x); });
+  CHECK(g(ids).to_vector<i64>() != want);
+  Checkpoint({{"net", other}}).restore(file.path);
+  CHECK(g(ids).to_vector<i64>() == want);
+  CHECK(g.trace_count() == 2);
+}
+
 #if TANDEM_WITH_STRINGS
+TEST_CASE("MutableHashTable: its keys and values are in checkpoints, and traced functions see what is restored") {
+  using Words = std::vector<std::string>;
+  const File file;
+  const lookup::MutableHashTable table(string, constant(-1)), other(string, constant(-2));
+  table.insert(constant(Words{"b", "", "a\n"}), constant({2, 0, 1}));
+  other.insert(constant("x"), constant(7));
+  const Checkpoint from({{"counts", table}}), to({{"counts", other}});
+  from.save(file.path);
+  const io::Safetensors content = io::load_safetensors(file.path);
+  CHECK(content.at("counts/table.values").to_vector<std::int32_t>() == std::vector<std::int32_t>{0, 1, 2});
+  CHECK(content.at("counts/table.keys.lengths").to_vector<i64>() == Ints{0, 2, 1});
+  const Tensor keys = constant(Words{"a\n", "b", "", "x"});
+  const auto f = function([&](const Tensor& t) { return other.lookup(t); });
+  CHECK(f(keys).to_vector<std::int32_t>() == std::vector<std::int32_t>{-2, -2, -2, 7});
+  CHECK(to.restore(file.path).restored == Words{"counts/table"});
+  CHECK(f(keys).to_vector<std::int32_t>() == std::vector<std::int32_t>{1, 2, 0, -2});
+  CHECK(f.trace_count() == 1);
+  CHECK(other.export_values().first.to_vector<std::string>() == Words{"", "a\n", "b"});
+  other.insert(constant("y"), constant(9));  // it is no copy of what was read
+  CHECK((other.size() == 4 && table.size() == 3));
+  const lookup::MutableHashTable empty(int64, constant(Words{"none"}));
+  Checkpoint({{"counts", empty}}).save(file.path);
+  empty.insert(constant({i64(1)}), constant(Words{"one"}));
+  Checkpoint({{"counts", empty}}).restore(file.path);
+  CHECK(empty.size() == 0);
+  CHECK_THROWS_WITH(to.restore(file.path),
+                    ContainsSubstring("counts/table: MutableHashTable: needs as many string keys as int32 values, the "
+                                      "file has int64[0] and string[0]"));
+  io::save_safetensors(
+      file.path, {{"counts/table.keys", constant({i64(1), i64(1)})}, {"counts/table.values", constant({1.f, 2.f})}});
+  const lookup::MutableHashTable numbers_only(int64, constant(0.f));
+  CHECK_THROWS_WITH(Checkpoint({{"counts", numbers_only}}).restore(file.path), ContainsSubstring("a key twice"));
+  io::save_safetensors(file.path, {{"counts/table.keys", constant({i64(1)})}});
+  CHECK_THROWS_WITH(Checkpoint({{"counts", numbers_only}}).restore(file.path),
+                    ContainsSubstring("counts/table.values float32[0] is missing"));
+  CHECK(other.size() == 4);
+}
+TEST_CASE("MutableHashTable: a member of a Model is saved with it, and a clone has its own") {
+  const File file;
+  struct Counter : Model<Counter> {
+    lookup::MutableHashTable seen{int64, constant(0)};
+    layers::Dense out{1};
+  };
+  const Counter saved, fresh;
+  saved.out(zeros({1, 1})), fresh.out(zeros({1, 1}));
+  const Tensor key = constant({i64(5)});
+  saved.seen.insert(key, constant({3}));
+  train::save_weights(saved, file.path);
+  CHECK(io::load_safetensors(file.path).at("mutable_hash_table/table.keys").to_vector<i64>() == Ints{5});
+  train::load_weights(fresh, file.path);
+  CHECK(fresh.seen.lookup(key).item<std::int32_t>() == 3);
+  const Counter clone = saved.clone(), copy = saved;
+  saved.seen.insert(key, constant({4}));
+  CHECK(clone.seen.lookup(key).item<std::int32_t>() == 3);
+  CHECK(copy.seen.lookup(key).item<std::int32_t>() == 4);
+}
 TEST_CASE("StringLookup: its vocabulary is in checkpoints, and in clones") {
   using Words = std::vector<std::string>;
   const Tensor data = constant(Words{"a", "c", "", "d d", "d d", "\xc3\xa4\n"});

@@ -1,10 +1,12 @@
 // Lookup tables from strings or integers to values. A table can be used inside of traced functions, which then refer to
-// it. Tables that do not change are saved with the graph (graph/io/serialize.hpp); functions with a MutableHashTable
-// cannot be saved. Part of the component tandem::strings. Not here: vocabularies (vocabulary.hpp).
+// it. Tables that do not change are saved with the graph (graph/io/serialize.hpp), a MutableHashTable in checkpoints
+// (train/checkpoint.hpp); functions with one cannot be saved. Part of the component tandem::strings. Not here:
+// vocabularies (vocabulary.hpp).
 #pragma once
 #include <string>
 #include <utility>
 
+#include "tandem/module/module.hpp"
 #include "tandem/strings/table.hpp"
 
 namespace TANDEM_NS::lookup {
@@ -55,8 +57,10 @@ class TANDEM_API StaticVocabularyTable {
   i64 oov_buckets_;
 };
 
-/// A table that can be changed, also inside of traced functions and by several threads. Copies share the contents.
-class TANDEM_API MutableHashTable {
+/// A table that can be changed, also inside of traced functions and by several threads. Copies share the contents. It
+/// is a Module: a checkpoint of it, or of a Model with it as a member, has its keys and values, and the clone of such a
+/// Model has a table of its own.
+class TANDEM_API MutableHashTable : public Module {
  public:
   /// An empty table.
   ///   default_value  a scalar, for keys that are not in the table; its dtype is that of the values
@@ -75,7 +79,7 @@ class TANDEM_API MutableHashTable {
   std::pair<Tensor, Tensor> export_values() const;
 
  private:
-  Ref<impl::Table> table_;
+  Ref<impl::Table> table() const { return asset<impl::TableAsset>()->table; }
 };
 
 struct IndexToStringOptions {

@@ -91,6 +91,14 @@ TANDEM_INLINE i64 Table::bytes() const {
   for (const auto& [k, v] : numbers) n += v.text.view().size();
   return static_cast<i64>(n);
 }
+/// Fills an empty table, with keys and values of its dtypes; false if a key occurs twice.
+inline bool fill(Table& t, const Tensor& keys, const Tensor& values) {
+  for (i64 i = 0; i < keys.size(); ++i) {
+    if (find(t, keys.raw(), i)) return false;
+    entry(t, keys.raw(), i) = value_at(values.dtype(), values.raw(), i);
+  }
+  return true;
+}
 /// The table of these parts; null if no table has them.
 TANDEM_INLINE Ref<Table> table_of(const ObjectParts& parts) {
   if (parts.of_kind != "lookup table" || parts.tensors.size() != 3) return {};
@@ -102,11 +110,7 @@ TANDEM_INLINE Ref<Table> table_of(const ObjectParts& parts) {
     return {};
   const auto r = make_ref<Table>(keys.dtype(), values.dtype());
   r->missing = value_at(values.dtype(), other.raw(), 0);
-  for (i64 i = 0; i < keys.size(); ++i) {
-    if (find(*r, keys.raw(), i)) return {};  // a key twice
-    entry(*r, keys.raw(), i) = value_at(values.dtype(), values.raw(), i);
-  }
-  return r;
+  return fill(*r, keys, values) ? r : Ref<Table>();
 }
 TANDEM_INLINE void read_field(AttrReader& r, const char* name, Ref<Table>& to) {
   const Ref<Opaque> value = TANDEM_VIRTUAL(r, AttrReader::opaque)(name);
@@ -114,6 +118,42 @@ TANDEM_INLINE void read_field(AttrReader& r, const char* name, Ref<Table>& to) {
   if (parts && !parts->made) parts->made = Ref<Opaque>(table_of(*parts).get());
   to = Ref<Table>(dynamic_cast<Table*>(parts ? parts->made.get() : value.get()));
   if (!to) TANDEM_VIRTUAL(r, AttrReader::misfit)(name);
+}
+
+TANDEM_INLINE Ref<Table> changing_table(DType key, DType value) {
+  const auto r = make_ref<Table>(key, value);
+  r->changes = true;
+  return r;
+}
+TANDEM_INLINE std::vector<Asset::Part> TableAsset::parts() const {
+  const std::lock_guard lock(table->mutex);
+  const std::vector<Tensor> all = table->parts();
+  return {{".keys", all[0]}, {".values", all[1]}};
+}
+TANDEM_INLINE Ref<Asset> TableAsset::with(const std::vector<Tensor>& values) const {
+  const Tensor &k = values[0], &v = values[1];
+  if (k.dtype() != table->key || v.dtype() != table->value || k.shape().rank() != 1 || !(k.shape() == v.shape()))
+    raise("MutableHashTable", std::string("needs as many ") + name(table->key) + " keys as " + name(table->value) +
+                                  " values, the file has " + to_string(k.spec()) + " and " + to_string(v.spec()));
+  const Ref<Table> r = changing_table(table->key, table->value);
+  if (!fill(*r, k.cpu(), v.cpu())) raise("MutableHashTable", "the file has a key twice");
+  r->missing = table->missing;
+  return Ref<Asset>(new TableAsset(r));
+}
+TANDEM_INLINE bool TableAsset::take(Asset& other) noexcept {
+  Table& from = *static_cast<TableAsset&>(other).table;  // of with(), which nothing else refers to
+  const std::lock_guard lock(table->mutex);
+  table->texts.swap(from.texts);
+  table->numbers.swap(from.numbers);
+  return true;
+}
+TANDEM_INLINE Ref<Asset> TableAsset::own_copy() const {
+  const Ref<Table> r = changing_table(table->key, table->value);
+  const std::lock_guard lock(table->mutex);
+  r->missing = table->missing;
+  r->texts = table->texts;
+  r->numbers = table->numbers;
+  return Ref<Asset>(new TableAsset(r));
 }
 
 // The key's id among the buckets of unknown keys.
@@ -289,31 +329,35 @@ TANDEM_INLINE Tensor StaticVocabularyTable::lookup(const Tensor& keys, OpOptions
   return apply1(table_find_op, rules::TableAttrs{table_, oov_buckets_}, o, keys);
 }
 
-TANDEM_INLINE MutableHashTable::MutableHashTable(DType key_dtype, const Tensor& default_value, OpOptions o) {
+TANDEM_INLINE MutableHashTable::MutableHashTable(DType key_dtype, const Tensor& default_value, OpOptions o)
+    : Module("mutable_hash_table") {
   const tandem::detail::CallSite call(o);
   impl::check_dtypes("MutableHashTable", key_dtype, default_value.dtype());
-  table_ = make_ref<impl::Table>(key_dtype, default_value.dtype());
-  table_->changes = true;
-  table_->missing = impl::default_of("MutableHashTable", default_value, default_value.dtype());
+  const Ref<impl::Table> table = impl::changing_table(key_dtype, default_value.dtype());
+  table->missing = impl::default_of("MutableHashTable", default_value, default_value.dtype());
+  add_asset("table", Ref<Asset>(new impl::TableAsset(table)));
+  build_once([] {});  // there are no Variables to come
 }
 TANDEM_INLINE void MutableHashTable::insert(const Tensor& keys, const Tensor& values, OpOptions o) const {
   const Tensor* const in[] = {&keys, &values};
-  apply(mutable_table_insert_op, in, rules::TableAttrs{table_, 0}, o);
+  apply(mutable_table_insert_op, in, rules::TableAttrs{table(), 0}, o);
 }
 TANDEM_INLINE void MutableHashTable::remove(const Tensor& keys, OpOptions o) const {
   const Tensor* const in[] = {&keys};
-  apply(mutable_table_remove_op, in, rules::TableAttrs{table_, 0}, o);
+  apply(mutable_table_remove_op, in, rules::TableAttrs{table(), 0}, o);
 }
 TANDEM_INLINE Tensor MutableHashTable::lookup(const Tensor& keys, OpOptions o) const {
-  return apply1(mutable_table_find_op, rules::TableAttrs{table_, 0}, o, keys);
+  return apply1(mutable_table_find_op, rules::TableAttrs{table(), 0}, o, keys);
 }
 TANDEM_INLINE i64 MutableHashTable::size() const {
-  const std::lock_guard lock(table_->mutex);
-  return static_cast<i64>(table_->size());
+  const Ref<impl::Table> t = table();
+  const std::lock_guard lock(t->mutex);
+  return static_cast<i64>(t->size());
 }
 TANDEM_INLINE std::pair<Tensor, Tensor> MutableHashTable::export_values() const {
-  const std::lock_guard lock(table_->mutex);
-  const std::vector<Tensor> parts = table_->parts();
+  const Ref<impl::Table> t = table();
+  const std::lock_guard lock(t->mutex);
+  const std::vector<Tensor> parts = t->parts();
   return {parts[0], parts[1]};
 }
 

@@ -4,11 +4,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tandem/base/bytes.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/core/saved_object.hpp"
+#include "tandem/module/asset.hpp"
 #include "tandem/util/at_fork.hpp"
 
 namespace TANDEM_NS::lookup::impl {
@@ -39,6 +41,16 @@ struct TANDEM_API Table final : SavedObject {
   TANDEM_INLINE std::vector<Tensor> parts() const override;
   bool is_fixed() const override { return !changes; }
   TANDEM_INLINE i64 bytes() const override;
+};
+/// The table of a MutableHashTable in checkpoints and clones.
+struct TableAsset final : Asset {
+  explicit TableAsset(Ref<Table> t) : table(std::move(t)) {}
+  const char* kind() const override { return "table"; }
+  TANDEM_INLINE std::vector<Part> parts() const override;
+  TANDEM_INLINE Ref<Asset> with(const std::vector<Tensor>& values) const override;
+  TANDEM_INLINE bool take(Asset& other) noexcept override;
+  TANDEM_INLINE Ref<Asset> own_copy() const override;
+  const Ref<Table> table;
 };
 /// Makes the table of an attribute of what a graph file has of it (core/saved_object.hpp).
 TANDEM_API void read_field(AttrReader& r, const char* name, Ref<Table>& to);

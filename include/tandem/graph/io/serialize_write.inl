@@ -198,6 +198,9 @@ TANDEM_LAZY class GraphWriter final : AttrVisitor {
     } else if (const auto* o = dynamic_cast<const SavedObject*>(x); o && TANDEM_VIRTUAL(*o, SavedObject::is_fixed)()) {
       field(name, FieldKind::object);
       object(*o);
+    } else if (o) {
+      refuse(std::string("a ") + o->kind() + " as '" + name +
+             "', which changes; a copy that does not, such as a StaticHashTable, can be saved");
     } else {
       refuse(std::string("a ") + (x ? x->kind() : "missing value") + " as '" + name + "'");
     }
