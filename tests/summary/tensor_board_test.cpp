@@ -5,7 +5,9 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -16,6 +18,7 @@
 #include "tests/summary/files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/small_files.hpp"
 #include "tests/train/problem.hpp"
 
 namespace tensor_board_test {
@@ -291,6 +294,58 @@ TEST_CASE("what cannot be written is one warning, and an error when training has
   CHECK(warnings == 1);
   CHECK(trainer.step() == 12);
   CHECK(train::latest_checkpoint(folder / "run/checkpoints").ends_with("ckpt-12.safetensors"));
+}
+// Runs 18 steps in which files cannot grow beyond 50 bytes after the steps first ... last - 1. Returns the warnings;
+// the error of fit is in `error`.
+std::vector<std::string> fit_on_full_disk(const std::string& run, i64 first, i64 last, std::string& error) {
+  static std::vector<std::string> warnings;
+  warnings.clear();
+  set_warning_handler([](const char* text) { warnings.push_back(text); });
+  const Points points(60);
+  const auto full =
+      train::LambdaCallback({.on_step_end = [=, small = std::shared_ptr<testing::SmallFiles>()](train::Run& r) mutable {
+        const bool is_full = r.step() >= first && r.step() < last;
+        if (is_full && !small) small = std::make_shared<testing::SmallFiles>(50);
+        if (!is_full) small.reset();
+      }});
+  error = testing::error_of([&] {
+    train::Trainer(network(), options())
+        .fit(points.batches(10),
+             {.epochs = 3,
+              .validation_data = points.batches(20),
+              .callbacks = {full, summary::TensorBoard(run + "/events", {.update_freq = 1, .hparams = {{"lr", 0.1}}})},
+              .progress = {.mode = train::ProgressMode::none},
+              .directory = run,
+              .save_steps = 3});
+  });
+  set_warning_handler(nullptr);
+  return warnings;
+}
+i64 files_in(const std::string& folder) {
+  return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+}
+
+TEST_CASE("a full disk is one warning of the callback, whose files are tried again, and leaves no part of one") {
+  const TemporaryFolder folder;
+  const auto of_callback = [](const std::vector<std::string>& warnings) {
+    return std::count_if(warnings.begin(), warnings.end(),
+                         [](const std::string& w) { return w.find("/events/") != w.npos; });
+  };
+  std::string error;
+  const std::vector<std::string> for_a_while = fit_on_full_disk(folder / "a", 5, 14, error);
+  CHECK(of_callback(for_a_while) == 1);
+  CHECK(for_a_while.size() == 2);  // the other one of checkpoints
+  CHECK(error.find("/events/validation") != error.npos);
+  CHECK(files_in(folder / "a/events/validation") == 1);
+  CHECK(scalars(folder / "a/events/validation", "loss").size() == 1);  // that of step 18
+  CHECK(scalars(folder / "a/events/train", "step_loss").size() == 18);
+  CHECK(scalars(folder / "a/events/train", "loss").size() == 3);
+
+  const std::vector<std::string> to_the_end = fit_on_full_disk(folder / "b", 5, 1000, error);
+  CHECK(of_callback(to_the_end) == 1);
+  CHECK(to_the_end.size() == 2);
+  CHECK(error != "no error");
+  CHECK(files_in(folder / "b/events/validation") == 0);
 }
 TEST_CASE("a callback that throws when training has ended takes nothing back of what was written") {
   const Points points(40);

@@ -23,6 +23,8 @@ class TANDEM_API EventFile {
   int error() const { return error_; }
   bool is_open() const { return file_.get() >= 0; }
   void close() { file_ = io::detail::Descriptor(); }
+  /// Closes the file and removes it from its folder.
+  void remove();
   /// "cannot write PATH: No space left on device"
   std::string error_text() const;
   [[noreturn]] void raise_error(const std::string& more) const;

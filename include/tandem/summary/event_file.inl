@@ -73,6 +73,10 @@ TANDEM_INLINE std::size_t EventFile::append(std::string_view bytes) {
   }
   return done;
 }
+TANDEM_INLINE void EventFile::remove() {
+  close();
+  ::unlink(path_.c_str());
+}
 TANDEM_INLINE std::string EventFile::error_text() const {
   return "cannot write " + path_ + ": " + std::strerror(error_);
 }

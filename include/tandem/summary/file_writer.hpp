@@ -44,8 +44,8 @@ class DefaultWriter;
 class TANDEM_API FileWriter {
  public:
   /// Creates logdir if it does not exist, and in it a file of a new name: events.out.tfevents.SECONDS.HOST.PID.NUMBER.
-  ///   throws  errors::UnavailableError or ResourceExhaustedError if that fails; errors::InvalidArgumentError for
-  ///           options out of range
+  ///   throws  errors::UnavailableError or ResourceExhaustedError if that fails, and no file is left;
+  ///           errors::InvalidArgumentError for options out of range
   explicit FileWriter(const std::string& logdir, FileWriterOptions options = {});
 
   /// Writes a number, which TensorFlow stores as float32.
@@ -126,6 +126,8 @@ class TANDEM_API FileWriter {
 
  private:
   friend class DefaultWriter;
+  friend class TensorBoard;
+  FileWriter(const std::string& logdir, const FileWriterOptions& options, detail::Warned warned);
   std::shared_ptr<detail::Recorder> recorder_;
 };
 /// TensorFlow's name for the constructor.

@@ -1,5 +1,7 @@
 // Definitions of summary/file_writer.hpp: the writer itself and its scope.
 #pragma once
+#include <utility>
+
 #include "tandem/base/error.hpp"
 #include "tandem/core/context.hpp"
 #include "tandem/summary/file_writer.hpp"
@@ -12,12 +14,13 @@ namespace impl {
 TANDEM_INLINE void refuse_option(const std::string& what) {
   errors::raise<errors::InvalidArgumentError>("FileWriter", what);
 }
-TANDEM_INLINE std::shared_ptr<detail::Recorder> make_recorder(const std::string& logdir, const FileWriterOptions& o) {
+TANDEM_INLINE std::shared_ptr<detail::Recorder> make_recorder(const std::string& logdir, const FileWriterOptions& o,
+                                                              detail::Warned warned) {
   if (!(o.flush_seconds > 0 && o.flush_seconds <= 1e6)) refuse_option("flush_seconds must be above 0, up to 1e6");
   if (o.max_queue_bytes < 1) refuse_option("max_queue_bytes must be at least 1");
   if (o.restart_step && *o.restart_step < 0) refuse_option("restart_step must not be negative");
   if (o.filename_suffix.find('/') != std::string::npos) refuse_option("filename_suffix must not have a '/'");
-  return {new detail::Recorder(logdir.empty() ? "." : logdir, o), [](detail::Recorder* r) {
+  return {new detail::Recorder(logdir.empty() ? "." : logdir, o, std::move(warned)), [](detail::Recorder* r) {
             if (r->is_inherited()) r->abandon();
             delete r;
           }};
@@ -26,7 +29,9 @@ TANDEM_INLINE std::shared_ptr<detail::Recorder> make_recorder(const std::string&
 }  // namespace impl
 
 TANDEM_INLINE FileWriter::FileWriter(const std::string& logdir, FileWriterOptions options)
-    : recorder_(impl::make_recorder(logdir, options)) {
+    : FileWriter(logdir, options, detail::Warned()) {}
+TANDEM_INLINE FileWriter::FileWriter(const std::string& logdir, const FileWriterOptions& options, detail::Warned warned)
+    : recorder_(impl::make_recorder(logdir, options, std::move(warned))) {
   if (options.graph) graph(*options.graph);
 }
 TANDEM_INLINE DefaultWriter FileWriter::as_default(std::optional<i64> step) const { return {*this, step}; }

@@ -1,6 +1,7 @@
 // Recorder: the events of one writer on their way to its file. The calling thread appends bytes to a queue, a thread of
 // the recorder writes them. For the definitions of the writer (file_writer.hpp).
 #pragma once
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,10 +25,14 @@ namespace detail {
 
 struct Plugin;
 
+/// Whether there was a warning that a file cannot be written, for all recorders that share it.
+using Warned = std::shared_ptr<std::atomic<bool>>;
+
 class TANDEM_API Recorder {
  public:
+  ///   warned  null: this recorder has one of its own
   ///   throws  as FileWriter
-  Recorder(const std::string& folder, const FileWriterOptions& options);
+  Recorder(const std::string& folder, const FileWriterOptions& options, Warned warned = {});
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
   /// Closes the file; an error has been a warning.

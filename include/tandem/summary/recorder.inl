@@ -3,6 +3,7 @@
 // Events lie framed and ready in a string; the thread takes the whole string for its own empty one and writes it. What
 // the system has not taken stays for the next attempt, so that a record that a full disk has cut is completed later.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -10,6 +11,7 @@
 #include <system_error>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
 #include "tandem/base/error.hpp"
 #include "tandem/base/warning.hpp"
@@ -35,13 +37,14 @@ TANDEM_INLINE double seconds_since_1970() {
 }
 
 struct Recorder::State {
-  State(const std::string& f, const FileWriterOptions& o)
+  State(const std::string& f, const FileWriterOptions& o, Warned w)
       : folder(f),
         file(f, o.filename_suffix),
         queue_limit(static_cast<std::size_t>(o.max_queue_bytes)),
         wake_bytes(std::min(queue_limit, std::size_t{1} << 18)),
         flush_time(o.flush_seconds),
-        simple_values(o.simple_values) {}
+        simple_values(o.simple_values),
+        warned(w ? std::move(w) : std::make_shared<std::atomic<bool>>(false)) {}
 
   std::size_t queued() const { return writing.size() - written + pending.size(); }
   bool has_work() const { return stop || (!failed && pending.size() >= wake_bytes); }
@@ -51,6 +54,7 @@ struct Recorder::State {
   template <class F>
   void append_event(i64 step, double wall_time, const F& what);
   void drain(std::unique_lock<std::mutex>& lock);
+  void begin_file(const std::optional<i64>& restart_step);
   void report(std::unique_lock<std::mutex>& lock);
   void run();
 
@@ -59,6 +63,7 @@ struct Recorder::State {
   const std::size_t queue_limit, wake_bytes;  // the thread writes early from wake_bytes on
   const std::chrono::duration<double> flush_time;
   const bool simple_values;
+  const Warned warned;
   const unsigned process = forks();
 
   mutable std::mutex mutex;  // guards what follows
@@ -68,7 +73,7 @@ struct Recorder::State {
   std::size_t written = 0;
   std::unordered_map<std::string, std::string_view, TagHash, std::equal_to<>> plugins;  // by tag
   WriterStats stats;
-  bool draining = false, failed = false, warned = false, closed = false, stop = false;
+  bool begun = false, draining = false, failed = false, closed = false, stop = false;
 
   std::mutex projector;                           // guards the projector's file and what follows
   std::map<std::string, std::string> embeddings;  // its entries, by name
@@ -124,7 +129,8 @@ void Recorder::State::append_event(i64 step, double wall_time, const F& what) {
   if (before < wake_bytes && pending.size() >= wake_bytes) wake.notify_one();
 }
 
-// Writes what is in the queue. The lock is released meanwhile; one thread at a time does it.
+// Writes what is in the queue. The lock is released meanwhile; one thread at a time does it. A failure before the file
+// has its first records is an error of the constructor, and no warning.
 TANDEM_INLINE void Recorder::State::drain(std::unique_lock<std::mutex>& lock) {
   while (draining) drained.wait(lock);
   if (!file.is_open()) return;
@@ -143,12 +149,11 @@ TANDEM_INLINE void Recorder::State::drain(std::unique_lock<std::mutex>& lock) {
   }
   draining = false;
   drained.notify_all(), room.notify_all();
-  if (failed && !warned) report(lock);
+  if (failed && begun && !warned->exchange(true)) report(lock);
 }
 // The program's handler is called without the lock, since it may use the writer. What it throws would end the program
 // on the recorder's thread, and goes no further.
 TANDEM_INLINE void Recorder::State::report(std::unique_lock<std::mutex>& lock) {
-  warned = true;
   const std::string text = file.error_text() + "; the program goes on without summaries until that is possible";
   lock.unlock();
   try {
@@ -165,24 +170,32 @@ TANDEM_INLINE void Recorder::State::run() {
   }
 }
 
-TANDEM_INLINE Recorder::Recorder(const std::string& folder, const FileWriterOptions& options)
-    : state_(std::make_unique<State>(folder, options)) {
-  State& s = *state_;
-  s.append_event(options.restart_step.value_or(0), 0, [&] { append_field(s.pending, 3, "brain.Event:2"); });
+// The records that each file begins with. No file is left if they cannot be written.
+TANDEM_INLINE void Recorder::State::begin_file(const std::optional<i64>& restart_step) {
+  append_event(restart_step.value_or(0), 0, [&] { append_field(pending, 3, "brain.Event:2"); });
   // SessionLog.status: START. TensorBoard takes the first one that it sees as the start of the run, so there are two.
-  for (int i = 0; i < 2 && options.restart_step; ++i)
-    s.append_event(*options.restart_step, 0,
-                   [&] { append_message(s.pending, 7, [&] { append_integer(s.pending, 1, 1); }); });
+  for (int i = 0; i < 2 && restart_step; ++i)
+    append_event(*restart_step, 0, [&] { append_message(pending, 7, [&] { append_integer(pending, 1, 1); }); });
   {
-    std::unique_lock lock(s.mutex);
-    s.drain(lock);
-    if (s.failed) s.file.raise_error("");
+    std::unique_lock lock(mutex);
+    drain(lock);
+    begun = !failed;
+  }
+  if (!begun) {
+    file.remove();
+    file.raise_error("");
   }
   try {
-    s.thread = std::thread([&s] { s.run(); });
+    thread = std::thread([this] { run(); });
   } catch (const std::system_error&) {
+    file.remove();
     errors::raise<errors::ResourceExhaustedError>("FileWriter", "the system has no thread left to start");
   }
+}
+
+TANDEM_INLINE Recorder::Recorder(const std::string& folder, const FileWriterOptions& options, Warned warned)
+    : state_(std::make_unique<State>(folder, options, std::move(warned))) {
+  state_->begin_file(options.restart_step);
   add_live(*this);
 }
 TANDEM_INLINE Recorder::~Recorder() {

@@ -1,5 +1,6 @@
 // TensorBoard: a callback of train::Trainer that writes summaries. Part of the component tandem::summary.
 #pragma once
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -44,8 +45,10 @@ struct TensorBoardOptions {
 ///   trainer.fit(ds, {.validation_data = test, .callbacks = {summary::TensorBoard("logs/run1")}});
 ///
 /// Where a run in a folder (FitOptions::directory) goes on, TensorBoard drops what was written behind its checkpoint.
-/// An exception that ends the training is a text "exception" of logdir/train, at the step after which it was thrown. A
-/// full disk, or a folder that cannot be written, is one warning, and training goes on.
+/// An exception that ends the training is a text "exception" of logdir/train, at the step after which it was thrown.
+///
+/// A full disk, or a folder that cannot be written, is one warning, and training goes on. A file that could not be made
+/// is tried again when an epoch, a validation or a checkpoint has new values, and values up to then are lost.
 ///   throws  from fit, when training has ended: system errors of FileWriter, write_profile and Profiler::write; before
 ///           a step of .profile_steps, which ends the training: errors::FailedPreconditionError if a Profiler is
 ///           active; with .status_port, before the first step, as ReportServer
@@ -89,7 +92,9 @@ class TANDEM_API TensorBoard : public train::Callback {
   struct ProfiledStep;
   std::vector<std::shared_ptr<ProfiledStep>> profiled_;  // the last one records unless it has ended
   std::shared_ptr<ReportServer> server_;
-  std::exception_ptr error_;  // after which training has gone on
+  std::exception_ptr error_;                                            // after which training has gone on
+  detail::Warned warned_ = std::make_shared<std::atomic<bool>>(false);  // of this callback and its writers
+  bool may_open_ = true;  // false from a failure on, until the next moment at which files are tried again
 };
 
 }  // namespace TANDEM_NS::summary

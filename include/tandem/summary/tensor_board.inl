@@ -1,7 +1,10 @@
 // Definitions of summary/tensor_board.hpp.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -53,7 +56,7 @@ TANDEM_INLINE TensorBoard::TensorBoard(std::string logdir, TensorBoardOptions op
 }
 // Training goes on: one warning, and the error is raised at the end.
 TANDEM_INLINE void TensorBoard::go_on_after(const errors::OpError& e) {
-  if (!error_)
+  if (!warned_->exchange(true))
     tandem::detail::warn(
         ("TensorBoard: what was measured cannot be written; this does not end the training. " + std::string(e.what()))
             .c_str());
@@ -69,14 +72,15 @@ void TensorBoard::or_go_on(const F& write) {
     go_on_after(e);
   }
 }
-// Null if there cannot be one.
+// Null if there cannot be one. The values of steps do not try again: there may be thousands until a disk has room.
 TANDEM_INLINE FileWriter* TensorBoard::writer(std::optional<FileWriter>& w, const std::string& folder,
                                               std::string_view suffix) {
-  if (w) return &*w;
+  if (w || !may_open_) return w ? &*w : nullptr;
   FileWriterOptions o = options_.writer;
   o.filename_suffix += suffix;
   if (first_step_ >= 0) o.restart_step = first_step_;
-  or_go_on([&] { w.emplace(folder, std::move(o)); });
+  or_go_on([&] { w = FileWriter(folder, o, warned_); });
+  may_open_ = w.has_value();
   return w ? &*w : nullptr;
 }
 // Of several ends of a run, TensorBoard shows the first that it reads, and a run that was interrupted may go on: its
@@ -95,6 +99,7 @@ TANDEM_INLINE void TensorBoard::forget_end() {
 }
 TANDEM_INLINE void TensorBoard::end_run(Status status) {
   if (!is_started_) return;
+  may_open_ = true;
   or_go_on([&] {
     forget_end();
     std::optional<FileWriter> end;
@@ -117,6 +122,8 @@ TANDEM_INLINE void TensorBoard::on_begin(train::Run&) {
   is_started_ = false;
   profiled_.clear();
   error_ = nullptr;
+  warned_ = std::make_shared<std::atomic<bool>>(false);
+  may_open_ = true;
   if (options_.status_port) server_ = std::make_shared<ReportServer>(logdir_, *options_.status_port);
   if (options_.hparams.empty()) return;
   or_go_on([&] { forget_end(); });
@@ -183,11 +190,13 @@ TANDEM_INLINE void TensorBoard::on_evaluate(train::Run& run) {
   begin_steps(run, run.step() + 1);  // a run that goes on between the last step and the validation
   begin_profiled_step_again();
   validated_ = run.values();
+  may_open_ = true;
   for (const auto& [name, value] : validated_)
     if (impl::is_of_validation(name)) write_validation(name, value, run.step());
 }
 TANDEM_INLINE void TensorBoard::on_epoch_end(train::Run& run) {
   begin_steps(run, run.step() + 1);
+  may_open_ = true;
   for (const auto& [name, value] : run.values())
     if (!impl::is_of_validation(name)) write_training(name, value, run.step());
     else if (!validated_.contains(name)) write_validation(name, value, run.step());
@@ -203,11 +212,15 @@ TANDEM_INLINE void TensorBoard::flush() {
     if (*w) (*w)->flush();
 }
 // A run that is killed afterwards goes on behind these values.
-TANDEM_INLINE void TensorBoard::on_checkpoint_begin(train::Run&) { flush(); }
+TANDEM_INLINE void TensorBoard::on_checkpoint_begin(train::Run&) {
+  flush();
+  may_open_ = true;
+}
 TANDEM_INLINE void TensorBoard::on_exception(train::Run& run, std::exception_ptr error) {
   profiled_.clear();
   server_.reset();
   const std::string text = impl::text_of(error);
+  may_open_ = true;
   if (FileWriter* const w = writer(train_, logdir_ + "/train")) w->text("exception", text, {.step = run.step()});
   flush();
   first_step_ = -1;
@@ -226,7 +239,7 @@ TANDEM_INLINE void TensorBoard::on_end(train::Run&) {
   first_step_ = -1;          // on_exception may follow, whose event file must not take back what was written
   end_run(Status::success);  // on_exception may follow here, too
   for (auto* w : {&train_, &validation_, &run_})
-    if (auto writer = std::exchange(*w, {})) writer->close();
+    if (auto writer = std::exchange(*w, {})) or_go_on([&] { writer->close(); });
   if (error_) std::rethrow_exception(error_);
 }
 
