@@ -1,8 +1,11 @@
 // Tables of ShardedEmbedding in files: in a Trainer's folder, and as weights.
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
+#include "tandem/base/warning.hpp"
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/distribute/sharded_embedding.hpp"
 #include "tandem/distribute/sim_cluster.hpp"
@@ -195,6 +198,53 @@ TEST_CASE("ModelCheckpoint saves the rows of all, which any number of processes 
   CHECK(train::load_weights(Other(), file, {.partial = true}).deferred.size() == 2);
   std::filesystem::remove(second);
   CHECK_THAT(testing::error_of([&] { loaded(1, file); }), ContainsSubstring("there is no " + second));
+}
+// In the place of the file that the first process writes, in some epochs: a link into a folder that does not exist, or
+// a folder.
+struct InTheWay : train::Callback {
+  InTheWay(std::string p, i64 f, i64 l, bool is_folder) : path(std::move(p)), first(f), last(l), folder(is_folder) {}
+  bool is_for_first_replica() const override { return true; }
+  void on_epoch_begin(train::Run& run) override {
+    if (run.epoch() == last) std::filesystem::remove(path);
+    if (run.epoch() != first) return;
+    std::filesystem::remove(path);
+    if (folder) std::filesystem::create_directory(path);
+    else std::filesystem::create_symlink("no/such/folder", path);
+  }
+  std::string path;
+  i64 first, last;
+  bool folder;
+};
+TEST_CASE("ModelCheckpoint: what one process cannot write is a warning in all, and all save again") {
+  const ::testing::TemporaryFolder folder;
+  static std::string path;
+  static i64 last;
+  static bool is_folder;
+  static std::atomic<int> warnings;
+  const auto fit = [&](const std::string& name, i64 until, bool is_of_folder) {
+    std::filesystem::create_directory(folder / name);
+    path = folder / (name + "/w.safetensors"), last = until, is_folder = is_of_folder, warnings = 0;
+    set_warning_handler([](const char* text) { warnings += std::string_view(text).find("ModelCheckpoint: ") == 0; });
+    Trained r;
+    const std::string error = testing::error_of([&] {
+      r = fitted(folder / (name + "/run"), 2, 16, {}, [] {
+        return train::Callbacks{InTheWay(path, 1, last, is_folder), train::ModelCheckpoint(path, {.monitor = "loss"})};
+      });
+    });
+    set_warning_handler(nullptr);
+    return std::pair(error, r);
+  };
+  const auto [error, trained] = fit("a", 3, false);
+  CHECK(error == "no error");
+  CHECK(warnings == 2);
+  CHECK(loaded(3, path) == trained.table);
+
+  CHECK(fit("b", 9, false).first != "no error");  // to the end
+  CHECK(warnings == 2);
+  CHECK(train::latest_checkpoint(folder / "b/run/checkpoints").ends_with("ckpt-16.safetensors"));
+  CHECK(fit("c", 9, true).first != "no error");  // no matter of the disk: the training ends
+  CHECK(warnings == 0);
+  CHECK(train::latest_checkpoint(folder / "c/run/checkpoints").ends_with("ckpt-4.safetensors"));
 }
 TEST_CASE("save_weights: what one process cannot write is an error in all, and the former file stays") {
   const ::testing::TemporaryFolder folder;

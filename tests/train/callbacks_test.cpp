@@ -1,11 +1,15 @@
 // Callbacks: when they are called, and what those of the library do.
 #include "tandem/train/callbacks.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 
+#include "tandem/base/warning.hpp"
 #include "tandem/io/file.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/small_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/train/problem.hpp"
 
@@ -197,6 +201,80 @@ TEST_CASE("CSVLogger has a row for each epoch and a column for each value") {
   CHECK_THROWS_AS(train::Trainer(network(), options())
                       .fit(points.batches(8), {.callbacks = {train::CSVLogger(folder / "no/log.csv")}}),
                   errors::OpError);
+}
+
+// Files cannot grow in some epochs. Before the callbacks that write.
+train::LambdaCallback full_in(std::vector<i64> epochs) {
+  return train::LambdaCallback(
+      {.on_epoch_end = [=, small = std::shared_ptr<testing::SmallFiles>()](train::Run& run) mutable {
+        const bool full = std::find(epochs.begin(), epochs.end(), run.epoch()) != epochs.end();
+        if (full && !small) small = std::make_shared<testing::SmallFiles>(20);
+        if (!full) small.reset();
+      }});
+}
+std::vector<std::string>& warnings() {
+  static std::vector<std::string> all;
+  return all;
+}
+// Trains for four epochs with these scores; returns the error of fit.
+std::string fit_on_full_disk(std::vector<i64> full, train::AnyCallback callback, const layers::Sequential& net) {
+  const Points points(16);
+  warnings().clear();
+  set_warning_handler([](const char* text) { warnings().push_back(text); });
+  train::Trainer trainer(net, options());
+  const std::string error = error_of([&] {
+    trainer.fit(points.batches(8), {.epochs = 4,
+                                    .callbacks = {Scores({.5, .75, .6, .25}), full_in(std::move(full)), callback},
+                                    .progress = {.mode = train::ProgressMode::none}});
+  });
+  set_warning_handler(nullptr);
+  CHECK(trainer.step() == 8);  // training goes on
+  return error;
+}
+
+TEST_CASE("ModelCheckpoint: a full disk is one warning, and an error if the last file could not be written") {
+  const TemporaryFolder folder;
+  const layers::Sequential net = network();
+  const std::string file = folder / "w.safetensors";
+  const auto each = std::make_shared<train::ModelCheckpoint>(file, train::ModelCheckpointOptions{.monitor = "loss"});
+  CHECK(fit_on_full_disk({0, 1, 2}, each, net) == "no error");
+  REQUIRE(warnings().size() == 1);
+  CHECK(warnings()[0].find("ModelCheckpoint: ") == 0);
+  CHECK(warnings()[0].find("training goes on") != std::string::npos);
+  CHECK(warnings()[0].find(file) != std::string::npos);
+  const layers::Sequential restored = network(2);
+  train::load_weights(restored, file);
+  CHECK(weights_of(restored) == weights_of(net));
+
+  const std::string error = fit_on_full_disk({1, 3}, each, network());
+  CHECK(error.find(file) != error.npos);
+  CHECK(warnings().size() == 1);
+  CHECK(fit_on_full_disk({}, each, network()) == "no error");  // the next fit begins anew
+  CHECK(warnings().empty());
+}
+
+TEST_CASE("ModelCheckpoint: the best value is that of a file that could be written") {
+  const TemporaryFolder folder;
+  const train::ModelCheckpointOptions best_of_scores{.monitor = "score", .save_best_only = true};
+  const auto best = std::make_shared<train::ModelCheckpoint>(folder / "{score}.safetensors", best_of_scores);
+  CHECK(fit_on_full_disk({1}, best, network()) == "no error");
+  CHECK(best->best() == .6);  // .75 is not in a file
+  CHECK(best->latest() == folder / "0.6.safetensors");
+  CHECK(fit_on_full_disk({1, 2, 3}, best, network()).find("0.6.safetensors") != std::string::npos);
+  CHECK(best->best() == .5);
+}
+
+TEST_CASE("CSVLogger: a full disk is one warning, and an error if the last table could not be written") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "log.csv";
+  CHECK(fit_on_full_disk({0, 1}, train::CSVLogger(file), network()) == "no error");
+  REQUIRE(warnings().size() == 1);
+  CHECK(warnings()[0].find("CSVLogger: ") == 0);
+  CHECK(warnings()[0].find(file) != std::string::npos);
+  const std::string rows = io::read_file(file);
+  CHECK(std::count(rows.begin(), rows.end(), '\n') == 5);
+  CHECK(fit_on_full_disk({2, 3}, train::CSVLogger(file), network()).find(file) != std::string::npos);
+  CHECK(warnings().size() == 1);
 }
 
 TEST_CASE("the best weights and those of checkpoints are the averages that were measured") {

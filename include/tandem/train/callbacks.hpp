@@ -43,6 +43,27 @@ class TANDEM_API Monitor {
   bool maximizes_;
   double min_delta_;
 };
+
+/// The writes of a callback. One that fails since the disk is full, or the folder cannot be written, is one warning,
+/// and training goes on; the error of the last write is raised when training has ended.
+class TANDEM_API Writes {
+ public:
+  explicit Writes(const char* callback) : callback_(callback) {}
+  void begin() { error_ = nullptr, warned_ = false; }
+  /// Calls `write`. Returns whether it has written.
+  ///   together  whether all processes call this at the same point, and `write` raises in all of them or in none
+  ///   throws    what `write` throws, in one of the processes, unless it is a system error of files
+  bool attempt(const AnyFunction<void()>& write, bool together = false);
+  /// Throws the error of the last attempt, if it has failed.
+  void raise_error() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  const char* callback_;
+  std::exception_ptr error_;
+  bool warned_ = false;
+};
 }  // namespace detail
 
 struct EarlyStoppingOptions {
@@ -88,7 +109,11 @@ struct ModelCheckpointOptions {
 /// TrainerOptions::ema and a monitor that begins with "val_" these are the averages, with which the validation
 /// measures; with another monitor, such as "loss", the weights of the last step.
 /// Among several processes the first one saves, and the others write the rows that they have of tables (save_weights).
+///
+/// A full disk, or a folder that cannot be written, is one warning, and training goes on; the next save tries again.
+/// The best value is that of a file that was written.
 ///   path  {epoch}, {step} and the names of values in braces are replaced: "weights-{epoch}-{val_loss}.safetensors"
+///   throws  from fit, when training has ended: the error of the last save, if it has failed
 class TANDEM_API ModelCheckpoint : public Callback {
  public:
   explicit ModelCheckpoint(std::string path, ModelCheckpointOptions options = {});
@@ -96,6 +121,7 @@ class TANDEM_API ModelCheckpoint : public Callback {
   bool may_stop_after_step() const override { return false; }
   void on_step_end(Run& run) override;
   void on_epoch_end(Run& run) override;
+  void on_end(Run&) override { writes_.raise_error(); }
   const SavedState* state() const override { return &state_; }
   double best() const { return best_.item<double>(); }
   /// The file that was written last, in the processes that write.
@@ -104,13 +130,14 @@ class TANDEM_API ModelCheckpoint : public Callback {
  private:
   bool is_better(const Run& run);
   std::string path_for(const Run& run) const;
-  void save(const Run& run);
+  bool save(const Run& run);
   std::string path_, latest_;
   bool has_rows_ = false;  // of a table, so that all processes save
   ModelCheckpointOptions options_;
   detail::Monitor monitor_;
   SavedState state_;
   Variable best_;
+  detail::Writes writes_{"ModelCheckpoint"};
 };
 
 struct ReduceLROnPlateauOptions {
@@ -151,8 +178,10 @@ class TANDEM_API LearningRateScheduler : public Callback {
 };
 
 /// Writes the values of all epochs as a CSV file, after each epoch: a header, and a row for each epoch; empty cells
-/// where an epoch has no such value.
-///   throws  from fit: errors::UnavailableError if the file cannot be written
+/// where an epoch has no such value. A full disk, or a folder that cannot be written any more, is one warning; the next
+/// epoch writes all rows again.
+///   throws  from fit: errors::UnavailableError before the first step if the file cannot be opened; when training has
+///           ended, errors::ResourceExhaustedError for a full disk, UnavailableError for other system errors
 class TANDEM_API CSVLogger : public Callback {
  public:
   explicit CSVLogger(std::string path, char separator = ',') : path_(std::move(path)), separator_(separator) {}
@@ -166,6 +195,7 @@ class TANDEM_API CSVLogger : public Callback {
   void write(const History& history) const;
   std::string path_;
   char separator_;
+  detail::Writes writes_{"CSVLogger"};
 };
 
 /// Ends training by an error when a loss or a gradient is infinite or not a number, before the step changes the

@@ -4,10 +4,14 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "tandem/base/error.hpp"
+#include "tandem/base/warning.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/io/replace_file.hpp"
 #include "tandem/ops/create/constant.hpp"
@@ -63,6 +67,31 @@ TANDEM_INLINE std::unique_ptr<WeightAverage::Swap> Monitor::measured_weights(con
   return std::unique_ptr<WeightAverage::Swap>(averaged ? new WeightAverage::Swap(run.averages()->swap_in()) : nullptr);
 }
 TANDEM_INLINE double Monitor::worst() const { return std::numeric_limits<double>::infinity() * (maximizes_ ? -1 : 1); }
+
+TANDEM_INLINE bool Writes::attempt(const AnyFunction<void()>& write, bool together) {
+  error_ = nullptr;
+  std::string what;
+  const auto go_on_after = [&](const errors::OpError& e) { error_ = std::current_exception(), what = e.what(); };
+  bool is_other = false;  // an error that ends the training
+  try {
+    write();
+    return true;
+  } catch (const errors::ResourceExhaustedError& e) {
+    go_on_after(e);
+  } catch (const errors::UnavailableError& e) {
+    go_on_after(e);
+  } catch (const errors::AbortedError& e) {  // of another process, which says below what it was
+    go_on_after(e);
+    is_other = !together;
+  } catch (...) {  // raised again below, when the others know
+    error_ = std::current_exception();
+    is_other = true;
+  }
+  if (together ? Replicas().any(is_other) : is_other) std::rethrow_exception(std::exchange(error_, nullptr));
+  if (!std::exchange(warned_, true))
+    tandem::detail::warn((std::string(callback_) + ": a file could not be written; training goes on. " + what).c_str());
+  return false;
+}
 }  // namespace detail
 
 TANDEM_INLINE EarlyStopping::EarlyStopping(EarlyStoppingOptions o)
@@ -130,6 +159,7 @@ TANDEM_INLINE ModelCheckpoint::ModelCheckpoint(std::string path, ModelCheckpoint
 }
 TANDEM_INLINE void ModelCheckpoint::on_begin(Run& run) {
   best_.reset();
+  writes_.begin();
   if (!run.model())
     errors::raise<errors::FailedPreconditionError>(
         "ModelCheckpoint", "a Trainer with a step of its own has no model whose weights could be saved");
@@ -150,8 +180,9 @@ TANDEM_INLINE void ModelCheckpoint::on_epoch_end(Run& run) {
   if (options_.save_freq > 0) return;
   // The first process decides: it may have values that a callback of its own has added.
   const detail::Replicas replicas;
+  const double before = best();
   const bool saves = !options_.save_best_only || (replicas.is_first() && is_better(run));
-  if (has_rows_ ? replicas.any(saves) : saves) save(run);
+  if ((has_rows_ ? replicas.any(saves) : saves) && !save(run)) best_.assign(before);
 }
 TANDEM_INLINE bool ModelCheckpoint::is_better(const Run& run) {
   const std::optional<double> value = monitor_.value(run);
@@ -173,14 +204,16 @@ TANDEM_INLINE std::string ModelCheckpoint::path_for(const Run& run) const {
   }
   return path;
 }
-TANDEM_INLINE void ModelCheckpoint::save(const Run& run) {
+// Returns false if a file could not be written.
+TANDEM_INLINE bool ModelCheckpoint::save(const Run& run) {
   const detail::Replicas replicas;
-  if (!replicas.is_first() && !has_rows_) return;
+  if (!replicas.is_first() && !has_rows_) return true;
   std::string path = replicas.is_first() ? path_for(run) : "";
   if (has_rows_) path = replicas.shared(path);
   const auto measured = monitor_.measured_weights(run);
-  save_weights(*run.model(), path);
-  latest_ = path;
+  const bool saved = writes_.attempt([&] { save_weights(*run.model(), path); }, has_rows_);
+  if (saved) latest_ = path;
+  return saved;
 }
 
 TANDEM_INLINE ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions o)
@@ -221,6 +254,7 @@ TANDEM_INLINE void LearningRateScheduler::on_epoch_begin(Run& run) {
 }
 
 TANDEM_INLINE void CSVLogger::on_begin(Run&) {
+  writes_.begin();
   // An error now, not after an epoch; what is in the file stays until this run has an epoch.
   if (!std::ofstream(path_, std::ios::app))
     errors::raise<errors::UnavailableError>("CSVLogger", "cannot write " + path_ + ": " + std::strerror(errno));
@@ -228,7 +262,7 @@ TANDEM_INLINE void CSVLogger::on_begin(Run&) {
 TANDEM_INLINE void CSVLogger::on_epoch_end(Run& run) {
   History history = run.history();
   history.add(run.values());
-  write(history);
+  writes_.attempt([&] { write(history); });
 }
 TANDEM_INLINE void CSVLogger::write(const History& history) const {
   const std::vector<Values>& epochs = history.epochs();
