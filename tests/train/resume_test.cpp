@@ -111,6 +111,34 @@ TEST_CASE("Ctrl-C saves after the step, and the same call goes on") {
   }
 }
 
+TEST_CASE("SIGUSR1 saves after the step, and training goes on") {
+  const TemporaryFolder folder;
+  std::vector<i64> saved;
+  const train::LambdaCallback asks({.on_step_end =
+                                        [](train::Run& run) {
+                                          if (run.step() == 5) ::raise(SIGUSR1);
+                                        },
+                                    .on_checkpoint = [&](train::Run& run) { saved.push_back(run.step()); }});
+  Training t;
+  train::FitOptions o = t.fit_options(folder / "run", {asks});
+  o.save_steps = 0;
+  const train::History h = t.trainer.fit(points().shuffled(8), o);
+  CHECK(h.exit_status == 0);
+  CHECK(saved == std::vector<i64>{5, 8, 16, 24, 32, 40});  // the others at the ends of epochs
+  CHECK(h.epochs().size() == 5);
+
+  const auto asks_and_fails = train::LambdaCallback({.on_step_end = [](train::Run& run) {
+    if (run.step() == 5) ::raise(SIGUSR1);
+    if (run.step() == 7) throw std::runtime_error("stopped");
+  }});
+  Training second;
+  o = second.fit_options(folder / "second", {asks_and_fails});
+  o.save_steps = 0;
+  CHECK_THROWS_WITH(second.trainer.fit(points().shuffled(8), o), "stopped");
+  CHECK(train::latest_checkpoint(folder / "second/checkpoints").ends_with("ckpt-5.safetensors"));
+  CHECK(Training().result(folder / "second") == uninterrupted());
+}
+
 TEST_CASE("kill -9 at random moments loses nothing that was saved", "[slow]") {
   const std::string expected = uninterrupted();
   int kills = 0;

@@ -88,7 +88,7 @@ TANDEM_LAZY struct Interpreter {
 
   Interpreter(const Vectorizing& v, const Graph& g, const DimValue& n)
       : how(v), graph(g), rows(n), values(g.specs.size()) {}
-  BatchedValue& value(int v) { return values[static_cast<std::size_t>(v)]; }
+  BatchedValue& value(ValueId v) { return values[v.index()]; }
   // An op whose result is the same for all rows. It may read shapes of rows.
   Tensors apply_once(const Node& n, const std::vector<BatchedValue>& in) {
     std::vector<Tensor> operands;
@@ -104,7 +104,7 @@ TANDEM_LAZY struct Interpreter {
   // An op by what it is defined as.
   void decompose(const Node& n, const std::vector<BatchedValue>& in) {
     std::vector<Spec> specs;
-    for (const int v : n.in) specs.push_back(graph.spec(v));
+    for (const ValueId v : n.in) specs.push_back(graph.spec(v));
     const auto code = [&n](Span<const Tensor> x) { return listed(n.op->rare.decomposition(x, n.attrs)); };
     const TracedBody body = trace_body(n.op->name, specs, code_of(code));
     std::vector<BatchedValue> arguments = in;
@@ -115,8 +115,8 @@ TANDEM_LAZY struct Interpreter {
       value(n.first_out + static_cast<int>(k)) = inner.value(body.graph->outputs[k]);
   }
   // A value that the definition of its op does not have.
-  [[noreturn]] void raise_undefined(int v) {
-    const Node& n = graph.nodes[static_cast<std::size_t>(graph.producers()[static_cast<std::size_t>(v)])];
+  [[noreturn]] void raise_undefined(ValueId v) {
+    const Node& n = graph.nodes[graph.producers()[v]];
     raise_no_rule(how, graph, n, ", of which not only the first results are used");
   }
   void apply_op(const Node& n) {
@@ -139,10 +139,9 @@ TANDEM_LAZY struct Interpreter {
   }
   void run(const std::vector<BatchedValue>& arguments) {
     for (const Node& n : graph.nodes) {
-      if (n.op == &argument_op)
-        value(n.first_out) = arguments[static_cast<std::size_t>(n.attrs.get<IndexAttrs>().index)];
+      if (n.op == &argument_op) value(n.first_out) = arguments[argument_index(n).index()];
       else if (const Tensor* const constant = constant_of(n)) value(n.first_out) = {*constant, false};
-      else if (n.op == &read_variable_op) value(n.first_out) = {detail::variable_of(graph, n).read_value(), false};
+      else if (n.op == &read_variable_op) value(n.first_out) = {variable_of(graph, n).read_value(), false};
       else apply_op(n);
     }
   }
@@ -167,7 +166,7 @@ TANDEM_LAZY_INLINE std::vector<Tensor> run_vectorized(const Vectorizing& how, co
   Interpreter all(how, *body.graph, count);
   all.run(arguments);
   std::vector<Tensor> out;
-  for (const int v : body.graph->outputs) {
+  for (const ValueId v : body.graph->outputs) {
     const BatchedValue& r = all.value(v);
     if (!r.tensor.is_set()) all.raise_undefined(v);
     if (r.batched) {
