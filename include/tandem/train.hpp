@@ -38,6 +38,7 @@
 #include "tandem/train/replicas.inl"
 #include "tandem/train/restore.inl"
 #include "tandem/train/run_directory.inl"
+#include "tandem/train/run_facts.inl"
 #include "tandem/train/run_keeper.inl"
 #include "tandem/train/shard_files.inl"
 #include "tandem/train/shards.inl"

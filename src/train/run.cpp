@@ -1,6 +1,7 @@
 #include "tandem/train/progress.inl"
 #include "tandem/train/replicas.inl"
 #include "tandem/train/run_directory.inl"
+#include "tandem/train/run_facts.inl"
 #include "tandem/train/run_keeper.inl"
 #include "tandem/train/shard_files.inl"
 #include "tandem/train/signals.inl"

@@ -144,6 +144,7 @@ class TANDEM_API Module {
   bool is_frozen() const;
   /// Sets the name of this module's class, shown in lists of Models.
   void set_kind(std::string kind) const;
+  std::string class_name() const;
   /// Keeps the loss of a layer's latest call, for losses(); replaces that of the call before.
   void set_call_loss(const Tensor& loss) const;
   /// Keeps the shape of a module's result, for summary().

@@ -85,6 +85,7 @@ TANDEM_INLINE void Module::set_kind(std::string kind) const {
   const std::lock_guard lock(places().mutex);
   contents().kind_name.swap(kind);
 }
+TANDEM_INLINE std::string Module::class_name() const { return contents().class_name(); }
 TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = true; }
 [[gnu::cold]] TANDEM_INLINE Variable Module::add_variable(const std::string& name, const Tensor& initial,
                                                           bool trainable, const Regularizer& regularizer,

@@ -132,6 +132,9 @@ class TANDEM_API Optimizer : public Module {
   const Variable& learning_rate() const { return learning_rate_; }
   /// Whether the learning rate is a function of the step.
   bool has_schedule() const { return rate_.is_schedule(); }
+  /// The class and its options as they were given, whatever the learning rate is now: "adam learning_rate=0.01
+  /// beta_1=0.9 beta_2=0.999 epsilon=1e-07". Of a schedule or a Variable as the rate only that it is one.
+  std::string settings() const;
   /// The number of completed steps, an int64 scalar. A step that raises is not counted.
   const Variable& iterations() const { return iterations_; }
 

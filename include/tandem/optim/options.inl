@@ -12,6 +12,7 @@
 #include "tandem/optim/optimizer.hpp"
 #include "tandem/optim/options.hpp"
 #include "tandem/optim/rules.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::detail {
 
@@ -102,6 +103,21 @@ TANDEM_INLINE void Optimizer::exclude_from_weight_decay(const WeightDecayExclusi
   std::swap(excluded_->variables, variables);
   excluded_->names.swap(names);
   excluded_->has = &detail::is_undecayed;
+}
+TANDEM_INLINE std::string Optimizer::settings() const {
+  std::string r = class_name() + " learning_rate=";
+  r += rate_.is_schedule()         ? "schedule"
+       : rate_.variable().is_set() ? "variable"
+                                   : detail::shortest_text(rate_.number());
+  if (const std::string own = to_string(attrs_); !own.empty()) r += " " + own;
+  const auto add = [&](const char* name, const auto& option) {
+    if (option.is_set()) r += std::string(" ") + name + "=" + detail::shortest_text(option.value());
+  };
+  add("weight_decay", options_.weight_decay);
+  add("clipnorm", options_.clipnorm);
+  add("clipvalue", options_.clipvalue);
+  add("global_clipnorm", options_.global_clipnorm);
+  return r;
 }
 
 }  // namespace TANDEM_NS

@@ -29,7 +29,10 @@ struct RunPlace {
 class RunKeeper {
  public:
   /// Opens the folder of a run.
-  explicit RunKeeper(const FitOptions& options);
+  ///   facts   run_facts
+  ///   model   of the Trainer; null if it has a step of its own
+  ///   throws  as RunDirectory and check_facts
+  RunKeeper(const FitOptions& options, const Metadata& facts, const Module* model);
   /// Says what checkpoints keep, before the first one is restored or saved; callbacks' states and the global random
   /// generator are added.
   void keep(const FitOptions& options, std::vector<CheckpointItem> items);

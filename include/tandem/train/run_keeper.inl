@@ -2,12 +2,15 @@
 #pragma once
 #include <unistd.h>
 
+#include <string>
+
 #include "tandem/base/error.hpp"
 #include "tandem/base/warning.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/random/generator.hpp"
 #include "tandem/train/checkpoint_index.hpp"
+#include "tandem/train/run_facts.hpp"
 #include "tandem/train/run_keeper.hpp"
 
 namespace TANDEM_NS::train::detail {
@@ -21,15 +24,17 @@ inline std::vector<Variable> add_counters(const SavedState& counters) {
   return r;
 }
 // What may differ when the run goes on: with what, where and from which seed it was started.
-inline Metadata notes() {
+inline Metadata notes(const Metadata& facts) {
   char machine[256] = "unknown";
   (void)::gethostname(machine, sizeof machine - 1);
-  return {{"tandem", TANDEM_STRINGIFY(TANDEM_VERSION_MAJOR) "." TANDEM_STRINGIFY(
-                         TANDEM_VERSION_MINOR) "." TANDEM_STRINGIFY(TANDEM_VERSION_PATCH)},
-          {"compiler", __VERSION__},
-          {"machine", machine},
-          {"seed of the global generator",
-           std::to_string(random::global_generator().state().read_value().cpu().to_vector<i64>()[0])}};
+  Metadata r{{"tandem", TANDEM_STRINGIFY(TANDEM_VERSION_MAJOR) "." TANDEM_STRINGIFY(
+                            TANDEM_VERSION_MINOR) "." TANDEM_STRINGIFY(TANDEM_VERSION_PATCH)},
+             {"compiler", __VERSION__},
+             {"machine", machine},
+             {"seed of the global generator",
+              std::to_string(random::global_generator().state().read_value().cpu().to_vector<i64>()[0])}};
+  r.insert(facts.begin(), facts.end());
+  return r;
 }
 // Values as a history of one epoch; none are no text.
 inline void set_text(Metadata& texts, const char* name, const Values& values) {
@@ -44,11 +49,13 @@ inline Values values_of(const Metadata& texts, const char* name) {
 }
 }  // namespace impl
 
-TANDEM_INLINE RunKeeper::RunKeeper(const FitOptions& options)
-    : directory_(options.directory, options.configuration, {.notes = impl::notes()}),
+TANDEM_INLINE RunKeeper::RunKeeper(const FitOptions& options, const Metadata& facts, const Module* model)
+    : directory_(options.directory, options.configuration, {.notes = impl::notes(facts)}),
       save_steps_(options.save_steps),
       falls_back_(options.fall_back),
-      numbers_(impl::add_counters(counters_)) {}
+      numbers_(impl::add_counters(counters_)) {
+  check_facts(directory_, facts, model);
+}
 TANDEM_INLINE void RunKeeper::keep(const FitOptions& options, std::vector<CheckpointItem> items) {
   items.push_back({"run", counters_});
   items.push_back({"random", random::global_generator().state()});

@@ -84,11 +84,13 @@ struct FitOptions {
   ProgressOptions progress = {};
 
   // A run that goes on after an interruption.
-  std::string directory = {};   ///< of the run, in which checkpoints are kept; "" for none
-  Metadata configuration = {};  ///< what must agree for the run to go on: {{"batch", "100"}, {"data", hash}}
-  i64 save_steps = 0;           ///< save every so many steps, besides the end of each epoch; 0: there alone
-  int max_to_keep = 2;          ///< the latest checkpoints
-  bool fall_back = false;       ///< go on from the checkpoint before one that is damaged, with a warning
+  std::string directory = {};  ///< of the run, in which checkpoints are kept; "" for none
+  /// What must agree for the run to go on, {{"batch", "100"}, {"data", hash}}, besides what fit knows itself:
+  /// optimizer, steps of an epoch, weights.
+  Metadata configuration = {};
+  i64 save_steps = 0;      ///< save every so many steps, besides the end of each epoch; 0: there alone
+  int max_to_keep = 2;     ///< the latest checkpoints
+  bool fall_back = false;  ///< go on from the checkpoint before one that is damaged, with a warning
   /// With a path: a step that raises is computed once more, and leaves a file that shows the error elsewhere
   /// (`run_graph --replay`). Random ops may draw other numbers then. Not with several processes.
   io::FailureOptions failure = {};
@@ -147,7 +149,9 @@ class TANDEM_API Trainer {
   /// of callbacks and history. Ctrl-C (or SIGTERM) then ends the step, saves and returns with History::exit_status set;
   /// a second one ends the process; SIGUSR1 saves. A run that is complete returns its history at once. A disk that is
   /// full is a warning unless the last save fails.
-  ///   throws  errors::InvalidArgumentError for batches that do not fit the model, and what a step or a callback throws
+  ///   throws  errors::InvalidArgumentError for batches that do not fit the model; what a step or a callback throws;
+  ///           for a .directory as RunDirectory, and errors::FailedPreconditionError, too, for another optimizer or
+  ///           other options of it, weights or steps of an epoch than the run began with
   History fit(const Batches& data, FitOptions options = {});
   /// The same with examples as tensors, in shuffled batches of .batch_size.
   History fit(const Tensor& x, const Tensor& y, FitOptions options = {});

@@ -9,6 +9,7 @@
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/random/generator.hpp"
 #include "tandem/train/kept_values.hpp"
+#include "tandem/train/run_facts.hpp"
 #include "tandem/train/shard_files.hpp"
 #include "tandem/train/trainer.hpp"
 #include "tandem/train/trainer_state.hpp"
@@ -55,7 +56,8 @@ TANDEM_INLINE void TrainerState::open_folder(Fit& fit) const {
   if (fit.replicas.is_first()) {
     try {
       const ReplicationScope alone(nullptr);  // what is made here is made here alone
-      fit.keeper.emplace(fit.options);
+      const TrainerOptions* const trainer = model_steps ? &model_steps->options : nullptr;
+      fit.keeper.emplace(fit.options, detail::run_facts(fit.run, trainer), fit.run.model());
     } catch (...) {  // raised again below, when the others know
       error = std::current_exception();
     }
