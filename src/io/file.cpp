@@ -1,2 +1,3 @@
 #include "tandem/io/file.inl"
 #include "tandem/io/class_folder.inl"
+#include "tandem/io/git_commit.inl"

@@ -1,7 +1,9 @@
 // Reports: the page as HTML.
 #include "tandem/plot/report.hpp"
 
+#include <filesystem>
 #include <set>
+#include <string>
 
 #include "tandem/plot/lines.hpp"
 #include "tandem/plot/png.hpp"
@@ -164,7 +166,25 @@ TEST_CASE("plot: facts of the machine") {
     names.insert(name);
     CHECK(!value.empty());
   }
+  names.erase("git commit");  // which depends on where the tests run
   CHECK(names == std::set<std::string>{"CPU threads", "Tandem", "compiler", "kernels", "system"});
+}
+
+TEST_CASE("plot: facts of the machine have the commit of the folder that the program runs in") {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directory(folder / ".git");
+  folder.file(".git/HEAD", std::string(40, 'a') + "\n");
+  const std::filesystem::path here = std::filesystem::current_path();
+  const auto commit_in = [&](const std::string& path) {
+    std::filesystem::current_path(path);
+    const plot::Facts facts = plot::machine_facts();
+    std::filesystem::current_path(here);
+    for (const auto& [name, value] : facts)
+      if (name == "git commit") return value;
+    return std::string();
+  };
+  CHECK(commit_in(folder.path) == std::string(40, 'a'));
+  CHECK(commit_in("/").empty());
 }
 
 }  // namespace plot_report_test

@@ -71,6 +71,21 @@ TEST_CASE("run.json has what fit knows of a run") {
   CHECK(!notes_of(folder / "f").contains("fit.optimizer"));
 }
 
+TEST_CASE("run.json has the commit of the folder that the program runs in") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / ".git");
+  folder.file(".git/HEAD", std::string(40, 'a') + "\n");
+  const std::filesystem::path here = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path);
+  const std::string in_repository = error_in(folder / "a", {});
+  std::filesystem::current_path("/");
+  const std::string outside = error_in(folder / "b", {});
+  std::filesystem::current_path(here);
+  CHECK(in_repository + outside == "no errorno error");
+  CHECK(notes_of(folder / "a").at("git commit") == std::string(40, 'a'));
+  CHECK(!notes_of(folder / "b").contains("git commit"));
+}
+
 TEST_CASE("another optimizer, other data or another model do not go on with a run") {
   const TemporaryFolder folder;
   const std::string run = folder / "run";

@@ -13,7 +13,8 @@ namespace TANDEM_NS::plot {
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 /// This machine and this build: version, build mode, compiler, operating system, CPU threads, instruction set of the
-/// kernels. For the facts of a report.
+/// kernels; "git commit", if the program runs in a folder of a git repository (io::git_commit). For the facts of a
+/// report.
 TANDEM_API Facts machine_facts();
 
 /// A page that opens offline, in any browser, on a phone too: one file without scripts, fonts or links to others. Its

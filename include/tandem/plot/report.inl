@@ -2,10 +2,13 @@
 #pragma once
 #include <sys/utsname.h>
 
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "tandem/base/error.hpp"
 #include "tandem/io/file.hpp"
+#include "tandem/io/git_commit.hpp"
 #include "tandem/ops/debug/cpu_features.hpp"
 #include "tandem/plot/png.hpp"
 #include "tandem/plot/report.hpp"
@@ -86,6 +89,7 @@ TANDEM_INLINE Facts machine_facts() {
     facts.emplace_back("system", std::string(u.sysname) + " " + u.release + " " + u.machine);
   facts.emplace_back("CPU threads", std::to_string(std::thread::hardware_concurrency()));
   facts.emplace_back("kernels", config::cpu_features().kernels);
+  if (std::string commit = io::git_commit(); !commit.empty()) facts.emplace_back("git commit", std::move(commit));
   return facts;
 }
 

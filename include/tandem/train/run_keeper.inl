@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <string>
+#include <utility>
 
 #include "tandem/base/error.hpp"
 #include "tandem/base/warning.hpp"
 #include "tandem/core/scope.hpp"
+#include "tandem/io/git_commit.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/random/generator.hpp"
 #include "tandem/train/checkpoint_index.hpp"
@@ -33,6 +35,7 @@ inline Metadata notes(const Metadata& facts) {
              {"machine", machine},
              {"seed of the global generator",
               std::to_string(random::global_generator().state().read_value().cpu().to_vector<i64>()[0])}};
+  if (std::string commit = io::git_commit(); !commit.empty()) r["git commit"] = std::move(commit);
   r.insert(facts.begin(), facts.end());
   return r;
 }
