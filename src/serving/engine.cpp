@@ -1,5 +1,6 @@
 #include "tandem/serving/engine.inl"
 #include "tandem/serving/batch_queue.inl"
+#include "tandem/serving/folder_watch.inl"
 #include "tandem/serving/load_version.inl"
 #include "tandem/serving/manager.inl"
 #include "tandem/serving/model_versions.inl"

@@ -15,42 +15,11 @@
 #include "tandem/serving/load_version.hpp"
 #include "tandem/serving/log.hpp"
 #include "tandem/serving/manager.hpp"
+#include "tandem/serving/manager_shared.hpp"
 #include "tandem/serving/metrics.hpp"
-#include "tandem/serving/model_versions.hpp"
 #include "tandem/serving/status.hpp"
 
 namespace TANDEM_NS::serving::impl {
-
-struct Manager::Shared {
-  class Budget;
-  Shared(const Options& o, Metrics& m) : options(o), metrics(m) {}
-
-  void run();
-  void run_loader();
-  void end();
-  void look(std::unique_lock<std::mutex>& lock);
-  void want(Model& model, const std::vector<i64>& present, std::vector<Lease>& dropped);
-  bool load_next(std::unique_lock<std::mutex>& lock);
-  void load(std::unique_lock<std::mutex>& lock, const std::string& name, i64 version);
-  void retire(Model& model);
-  void tell(const char* event, const VersionPlace& place, const Status& status, double seconds) const;
-  i64 reserved() const;
-  Version* find(const VersionPlace& place);
-  bool has_work() const;
-  const Model& model(const ModelSpec& spec) const;
-
-  const Options options;
-  Metrics& metrics;
-  mutable std::mutex mutex;
-  std::condition_variable wake, idle;
-  std::map<std::string, Model> models;
-  bool stop = false, look_now = true;
-  i64 looks = 0;            // how often the folders were looked at, this time included
-  bool is_looking = false;  // and the lock may be free meanwhile
-  CancelToken is_over;      // ends warm-up
-  u64 next_id = 1;
-  std::vector<std::thread> threads;  // one that looks, others that load
-};
 
 // dropped: gets what is let go, whose memory is freed without the lock.
 TANDEM_INLINE void Manager::Shared::want(Model& model, const std::vector<i64>& present, std::vector<Lease>& dropped) {
@@ -138,9 +107,18 @@ class Manager::Shared::Budget final : public MemoryBudget {
   const VersionPlace& place_;
 };
 
+TANDEM_INLINE void Manager::Shared::follow(const std::vector<std::pair<std::string, std::string>>& paths,
+                                           std::unique_lock<std::mutex>& lock) {
+  std::vector<std::string> folders;
+  for (const auto& [name, path] : paths) folders.push_back(path);
+  lock.unlock();  // the disk may be slow
+  watch.follow(folders);
+  lock.lock();
+}
 TANDEM_INLINE void Manager::Shared::look(std::unique_lock<std::mutex>& lock) {
   std::vector<std::pair<std::string, std::string>> paths;
   for (const auto& [name, model] : models) paths.emplace_back(name, model.config.base_path);
+  if (watch.works()) follow(paths, lock);  // before they are read: nothing is missed
   for (const auto& [name, path] : paths) {
     std::vector<Lease> dropped;
     lock.unlock();  // the disk may be slow
@@ -261,6 +239,7 @@ TANDEM_INLINE void Manager::Shared::run() {
   Clock::time_point next_look = Clock::now();
   while (!stop) {
     try {
+      if (watch.changed()) look_now = true;
       if (look_now || (poll > 0 && Clock::now() >= next_look)) {
         look_now = false;
         is_looking = true;

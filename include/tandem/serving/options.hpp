@@ -60,7 +60,8 @@ struct Options {
   /// The ops that models may use besides those of the core without print: {strings::all_ops()}.
   OpLists ops = {};
   Batching batching = {};
-  /// How often the folders are looked at; 0: only at the start and by reload().
+  /// How often the folders are looked at; 0: only at the start and by reload(). In between, where the system has
+  /// inotify, a version that is renamed into a folder, as saved_model::save() does, or removed is noticed at once.
   double file_system_poll_wait_seconds = 1;
   int max_num_load_retries = 5;  ///< of a version that cannot be loaded
   double load_retry_interval_seconds = 10;
