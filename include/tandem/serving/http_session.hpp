@@ -73,6 +73,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
     const bool is_one_too_many = shared_.connections > shared_.options.max_connections;
     beast::error_code ignored;
     lowest().socket().set_option(tcp::no_delay(true), ignored);
+    lowest().socket().non_blocking(true, ignored);  // for send()
     if constexpr (is_tls) {
       if (is_one_too_many) return close();
       lowest().expires_after(header_time);
@@ -92,19 +93,38 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
   // For the first bytes of a request.
   void wait() {
     end_request();
-    if (buffer_.size() > 0) return read_header();
+    if (buffer_.size() > 0) return new_request(), read_header();  // in a turn of its own: there may be many
     lowest().expires_after(idle_time);
     stream_.async_read_some(buffer_.prepare(4096),
                             [self = this->shared_from_this()](beast::error_code e, std::size_t n) {
                               if (e) return self->close();
                               self->buffer_.commit(n);
-                              self->read_header();
+                              self->new_request();
+                              if (const beast::error_code wrong = self->parse_header()) return self->failed(wrong);
+                              self->parser_->is_header_done() ? self->begin_request() : self->read_header();
                             });
   }
-  void read_header() {
+  void new_request() {
     parser_.emplace();
     parser_->header_limit(most_header_bytes);
     parser_->body_limit(static_cast<std::uint64_t>(shared_.options.max_request_bytes));
+  }
+  // These parse what is there already: waiting for it would take a timer and a turn of the threads, several times what
+  // a small request costs. No error if more is to come.
+  beast::error_code parse_header() {
+    return parse([&] { return parser_->is_header_done(); });
+  }
+  beast::error_code parse_body() {
+    return parse([&] { return parser_->is_done(); });
+  }
+  template <class IsDone>
+  beast::error_code parse(const IsDone& is_done) {
+    beast::error_code e;
+    for (std::size_t used = 1; used > 0 && !e && buffer_.size() > 0 && !is_done();)
+      buffer_.consume(used = parser_->put(buffer_.data(), e));
+    return e == http::error::need_more ? beast::error_code() : e;
+  }
+  void read_header() {
     lowest().expires_after(header_time);
     http::async_read_header(stream_, buffer_, *parser_,
                             [self = this->shared_from_this()](beast::error_code e, std::size_t) {
@@ -140,6 +160,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
     });
   }
   void read_body() {
+    if (const beast::error_code wrong = parse_body()) return failed(wrong);
     if (parser_->is_done()) return handle();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
     if (static_cast<double>(parser_->get().body().size()) < 1024 * (seconds - 10))
@@ -187,6 +208,15 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
     answer_.keep_alive(keep_ && !shared_.is_closing);
     answer_.prepare_payload();
     serializer_.emplace(answer_);
+    send();
+  }
+  // Writes what the socket takes at once, without a timer; what is left when the client has taken some of it.
+  void send() {
+    if constexpr (!is_tls) {
+      beast::error_code e;
+      while (!e && !serializer_->is_done()) http::write_some(lowest().socket(), *serializer_, e);
+      if (e && e != net::error::would_block && e != net::error::try_again) return close();
+    }
     write_some();
   }
   void write_some() {
