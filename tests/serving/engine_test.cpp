@@ -179,6 +179,18 @@ TEST_CASE("engine: a model that loads slowly does not keep others from being loa
   CHECK(ask(engine, "half", {0}) == Floats{2});
 }
 
+TEST_CASE("engine: a version that does not get loaded, as from a disk that hangs, keeps no request of the old one") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "slow/1");
+  Engine engine({.models = {{.name = "slow", .base_path = folder / "slow"}}, .num_load_threads = 1, .threads = 2});
+  engine.settle();
+  testing::save_slow(folder / "slow/2", {testing::prediction_log("slow", {1e9f})});
+  while (states(engine, "slow") != "2 LOADING, 1 AVAILABLE") std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  for (int i = 0; i < 20; ++i) CHECK(ask(engine, "slow", {3}) == Floats{3});
+  CHECK(engine.is_ready({"slow"}));
+  CHECK(states(engine, "slow") == "2 LOADING, 1 AVAILABLE");
+}
+
 TEST_CASE("engine: one model's requests do not keep those of another waiting") {
   const testing::TemporaryFolder folder;
   testing::save_slow(folder / "slow/1");

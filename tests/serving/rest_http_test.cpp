@@ -92,6 +92,23 @@ TEST_CASE("rest: every kind of error has its status") {
   CHECK(header(of(std::type_identity<errors::UnavailableError>()), "Retry-After") == "1");
   CHECK(of(std::type_identity<errors::CancelledError>()).status == 499);
   CHECK(status([] { throw std::bad_alloc(); }).status == 429);
+  const auto grpc = []<class E>(std::type_identity<E>) {
+    return serving::status_of(std::make_exception_ptr(E("op", "what"))).grpc;
+  };
+  CHECK(grpc(std::type_identity<errors::CancelledError>()) == 1);
+  CHECK(grpc(std::type_identity<errors::InvalidArgumentError>()) == 3);
+  CHECK(grpc(std::type_identity<errors::DeadlineExceededError>()) == 4);
+  CHECK(grpc(std::type_identity<errors::NotFoundError>()) == 5);
+  CHECK(grpc(std::type_identity<errors::AlreadyExistsError>()) == 6);
+  CHECK(grpc(std::type_identity<errors::ResourceExhaustedError>()) == 8);
+  CHECK(grpc(std::type_identity<errors::FailedPreconditionError>()) == 9);
+  CHECK(grpc(std::type_identity<errors::AbortedError>()) == 10);
+  CHECK(grpc(std::type_identity<errors::OutOfRangeError>()) == 11);
+  CHECK(grpc(std::type_identity<errors::UnimplementedError>()) == 12);
+  CHECK(grpc(std::type_identity<errors::InternalError>()) == 13);
+  CHECK(grpc(std::type_identity<errors::UnavailableError>()) == 14);
+  CHECK(grpc(std::type_identity<errors::DataLossError>()) == 15);
+  CHECK(serving::status_of(std::make_exception_ptr(std::bad_alloc())).grpc == 8);
   for (int code = 0; code <= 16; ++code) CHECK(serving::code_name(code) != std::string(code == 2 ? "OK" : "UNKNOWN"));
   CHECK(serving::code_name(17) == std::string("UNKNOWN"));
 }
