@@ -56,14 +56,41 @@ while True:
     if sys.argv[1] == "trickle":
         threading.Thread(target=trickle, args=(kept[-1],), daemon=True).start()
 PY
+cat >"$folder/busy.py" <<'PY'
+import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen()
+print("busy:", s.getsockname()[1], flush=True)
+n = 0
+while True:
+    c = s.accept()[0]
+    n += 1
+    request = b""
+    while not request.endswith(b"]}"):
+        request += c.recv(65536)
+    text = '{"error": "busy %d"}' % n
+    c.sendall(("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Length: %d\r\n\r\n%s" % (len(text), text)).encode())
+    c.close()
+PY
 row=$(python3 -c 'print("[" + "0.5, " * 20000 + "1]")')
 for how in silent trickle; do
   start 'slow: \([0-9]*\)' 10 python3 "$folder/slow.py" $how
   gives 'serving_client: the answer takes too long' timeout 60 "$program" half 1 --port "$address" --timeout 1
   [ $how = trickle ] || gives 'serving_client: the answer takes too long' timeout 60 "$program" half "$row" "$row" "$row" "$row" \
     "$row" "$row" "$row" "$row" --port "$address" --timeout 1 # which is not read
+  gives 'serving_client.py: the answer takes too long' timeout 60 $python half 1 --address "http://127.0.0.1:$address" --timeout 1
+  [ $how = trickle ] || gives 'serving_client.py: the answer takes too long' timeout 60 $python half "$row" "$row" "$row" "$row" \
+    "$row" "$row" "$row" "$row" --address "http://127.0.0.1:$address" --timeout 1
   kill "$server"
   wait "$server" 2>/dev/null
   server=
 done
+# A server that is busy is asked again within that time.
+start 'busy: \([0-9]*\)' 10 python3 "$folder/busy.py"
+gives 'serving_client.py: busy 1' $python half 1 --address "http://127.0.0.1:$address" --timeout 0.5
+gives 'serving_client.py: busy 4' $python half 1 --address "http://127.0.0.1:$address"
+kill "$server"
+wait "$server" 2>/dev/null
+server=
 exit $failures
