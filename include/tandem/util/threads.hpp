@@ -27,6 +27,14 @@ class Condition {
 
   /// Sleeps until notified, or for no reason at all: to be called in a loop. The lock is held before and after.
   void wait(std::unique_lock<std::mutex>& lock) { pthread_cond_wait(&condition_, lock.mutex()->native_handle()); }
+  /// The same, for so many nanoseconds at most.
+  void wait_for(std::unique_lock<std::mutex>& lock, i64 nanoseconds) {
+    timespec t{};
+    clock_gettime(CLOCK_REALTIME, &t);
+    const i64 end = i64{t.tv_nsec} + nanoseconds;
+    t.tv_sec += static_cast<std::time_t>(end / 1'000'000'000), t.tv_nsec = static_cast<long>(end % 1'000'000'000);
+    pthread_cond_timedwait(&condition_, lock.mutex()->native_handle(), &t);
+  }
   void notify_all() { pthread_cond_broadcast(&condition_); }
 
  private:

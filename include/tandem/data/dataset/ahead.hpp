@@ -2,6 +2,7 @@
 // map and prefetch. Part of the component tandem::data.
 #pragma once
 #include <memory>
+#include <mutex>
 
 #include "tandem/data/dataset/report.hpp"
 
@@ -23,8 +24,8 @@ class TANDEM_API Ahead {
   /// Turns the input in a slot into the element. Called by several threads at once, for different slots.
   virtual void compute(i64 slot) = 0;
 
-  /// From now on elements are handed over one by one, also cheap ones: needed where wait_for_room is called, and where
-  /// read() may wait until the consumer has taken what was read before.
+  /// From now on elements are handed over one by one, also cheap ones: needed where wait_for_room is called. It also
+  /// saves a consumer a millisecond of waiting where read() or compute() waits until it has taken what was read before.
   void hand_over_singly();
   /// Called by compute(), or read() where that makes the element: waits until `fits(context)` is true. False, without
   /// waiting any longer, where the consumer waits for this very slot, and when the threads are to end.
@@ -46,6 +47,8 @@ class TANDEM_API Ahead {
   void compute_some(Claim& mine);
   void hand_over(Claim& mine, std::size_t first, std::size_t last);
   void claim(Claim& mine);
+  void leave(Claim& mine);
+  void help(std::unique_lock<std::mutex>& lock);
   void start();
   void give();
 

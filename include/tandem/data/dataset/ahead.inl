@@ -1,9 +1,12 @@
 // Definitions of data/dataset/ahead.hpp.
 //
 // Slots are claimed in the order of reading, several at a time where elements are cheap: the lock is then taken once
-// for all of them. Two locks: `input` for reading, which may take long, and `mutex` for the states of slots.
+// for all of them. Reading the next input, or computing it, may wait until the consumer has what was read before: where
+// nothing comes for a millisecond the consumer takes that from the claim itself. Two locks: `input` for reading, which
+// may take long, and `mutex` for the states of slots.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -24,8 +27,8 @@ namespace TANDEM_NS::data::detail {
 class Event {
  public:
   explicit Event(bool may_spin) : spin_time_(may_spin ? 5'000 : 0) {}
-  /// With the lock held before and after; to be called in a loop.
-  void wait(std::unique_lock<std::mutex>& lock) {
+  /// With the lock held before and after; to be called in a loop. Sleeps for so long at most, 0: until notified.
+  void wait(std::unique_lock<std::mutex>& lock, i64 most_nanoseconds = 0) {
     if (spin_time_ > 0) {
       const unsigned seen = count_.load(std::memory_order_relaxed);
       lock.unlock();
@@ -35,7 +38,8 @@ class Event {
       lock.lock();
       if (count_.load(std::memory_order_relaxed) != seen) return;
     }
-    sleepers_.wait(lock);
+    if (most_nanoseconds > 0) sleepers_.wait_for(lock, most_nanoseconds);
+    else sleepers_.wait(lock);
   }
   /// With the lock held.
   void notify_all() {
@@ -85,7 +89,8 @@ struct Ahead::State {
   i64 claimed = 0, released = 0, end = -1;  // numbers of elements
   i64 limit;                                // slots that may be in use, and thereby threads that may work
   int running = 0;                          // threads that have not ended
-  i64 chunk = 1, most_of_claim = 256;       // elements of one claim
+  std::vector<Claim*> claims;               // those of more than one slot
+  i64 chunk = 1, most_of_claim = 256;       // elements of one claim; at most Claim::most
   bool waiting = false;                     // the consumer waits
   std::atomic<bool> stop = false;           // set with the mutex held
 
@@ -104,6 +109,20 @@ struct Ahead::Claim {
   bool is_late(std::size_t n) const { return n % 4 == 0 && tandem::detail::nanoseconds_now() - begin > long_time; }
   std::vector<i64> slots;
   std::vector<std::exception_ptr> errors;
+
+  // For the consumer's help. An element is computed by who has raised `next` to it, once it was read.
+  static constexpr std::size_t most = 256;
+  enum Progress : char { claimed, computed, handed };
+  std::atomic<std::size_t> read = 0, next = 0;
+  std::array<std::atomic<Progress>, most> states{};
+  bool listed = false, helped = false;  // guarded by mutex: is in State::claims; is being helped
+
+  void hand(Ahead::State& s, std::size_t i) {
+    Ahead::State::Slot& slot = s.slots[static_cast<std::size_t>(slots[i])];
+    slot.error = std::move(errors[i]), slot.done = true;
+    if (!s.workers.ordered) s.finished.push_back(slots[i]);
+    states[i].store(handed, std::memory_order_relaxed);
+  }
 };
 
 TANDEM_INLINE Ahead::Ahead(const StageInfo& stage, const Workers& workers, i64 slots)
@@ -144,8 +163,24 @@ TANDEM_INLINE void Ahead::claim(Claim& mine) {
   for (i64 i = std::min(s.chunk, s.limit - (s.claimed - s.released)); i > 0; --i) {
     i64 slot = s.claimed++ % s.size;
     if (!s.workers.ordered) slot = s.free.back(), s.free.pop_back();
+    mine.states[mine.slots.size()].store(Claim::claimed, std::memory_order_relaxed);
     mine.slots.push_back(slot);
   }
+  mine.errors.resize(mine.slots.size());
+  mine.read.store(0, std::memory_order_relaxed), mine.next.store(0, std::memory_order_relaxed);
+  mine.listed = mine.slots.size() > 1;
+  if (mine.listed) s.claims.push_back(&mine);
+}
+// Ends a claim, so that the consumer does not look at it any longer.
+TANDEM_INLINE void Ahead::leave(Claim& mine) {
+  State& s = *state_;
+  if (mine.listed) {
+    std::unique_lock lock(s.mutex);
+    while (mine.helped) s.room.wait(lock);
+    s.claims.erase(std::find(s.claims.begin(), s.claims.end(), &mine));
+    mine.listed = false;
+  }
+  mine.slots.clear(), mine.errors.clear();
 }
 
 // Reads inputs into the slots of one claim; false if there is no more work after these. Slots for which there was no
@@ -156,7 +191,6 @@ TANDEM_INLINE bool Ahead::read_some(Claim& mine) {
   if (!s.ended) claim(mine);
   if (mine.slots.empty()) return false;
   mine.begin = tandem::detail::nanoseconds_now();
-  mine.errors.resize(mine.slots.size());
   std::size_t n = 0;
   while (n < mine.slots.size()) {
     try {
@@ -167,7 +201,8 @@ TANDEM_INLINE bool Ahead::read_some(Claim& mine) {
     } catch (...) {
       mine.errors[n] = std::current_exception();
     }
-    if (++n, s.stop || mine.is_late(n)) break;
+    mine.read.store(++n, std::memory_order_release);
+    if (s.stop || mine.is_late(n)) break;
   }
   if (n == mine.slots.size()) return true;
   const std::lock_guard lock(s.mutex);
@@ -181,17 +216,52 @@ TANDEM_INLINE bool Ahead::read_some(Claim& mine) {
 // Computes the elements of a claim and hands them over, several times if they take long.
 TANDEM_INLINE void Ahead::compute_some(Claim& mine) {
   std::size_t n = 0, first = 0;
-  while (n < mine.slots.size() && !state_->stop) {
-    if (!mine.errors[n]) {
+  while (!state_->stop) {
+    const std::size_t i = mine.next.fetch_add(1, std::memory_order_acq_rel);
+    if (i >= mine.slots.size()) break;
+    if (!mine.errors[i]) {
       try {
-        compute(mine.slots[n]);
+        compute(mine.slots[i]);
       } catch (...) {
-        mine.errors[n] = std::current_exception();
+        mine.errors[i] = std::current_exception();
       }
     }
-    if (mine.is_late(++n)) hand_over(mine, std::exchange(first, n), n);
+    mine.states[i].store(Claim::computed, std::memory_order_release);
+    n = i + 1;
+    if (mine.is_late(n)) hand_over(mine, std::exchange(first, n), n);
   }
   if (n > first) hand_over(mine, first, n);
+}
+
+// Called by the consumer when it has waited for long: hands over what has been computed in claims, or computes what has
+// been read and is the next element.
+TANDEM_INLINE void Ahead::help(std::unique_lock<std::mutex>& lock) {
+  State& s = *state_;
+  bool found = false;
+  for (Claim* const c : s.claims) {
+    const std::size_t n = c->read.load(std::memory_order_acquire);
+    for (std::size_t i = 0; i < n; ++i)
+      if (c->states[i].load(std::memory_order_acquire) == Claim::computed) c->hand(s, i), found = true;
+  }
+  for (Claim* const c : s.claims) {
+    std::size_t i = c->next.load(std::memory_order_acquire);
+    if (found || i >= c->read.load(std::memory_order_acquire)) continue;
+    if (s.workers.ordered && c->slots[i] != s.released % s.size) continue;
+    if (!c->next.compare_exchange_strong(i, i + 1, std::memory_order_acq_rel)) continue;
+    const i64 slot = c->slots[i];
+    c->helped = true;
+    lock.unlock();
+    try {
+      if (!c->errors[i]) compute(slot);
+    } catch (...) {
+      c->errors[i] = std::current_exception();
+    }
+    lock.lock();
+    c->hand(s, i);
+    c->helped = false;
+    s.room.notify_all();
+    return;
+  }
 }
 
 // Hands over some of the elements of a claim, and chooses the size of the next ones by the time that they took.
@@ -200,11 +270,8 @@ TANDEM_INLINE void Ahead::hand_over(Claim& mine, std::size_t first, std::size_t 
   constexpr i64 cheap = 10'000, very_cheap = 1'000;  // nanoseconds, of an element
   const i64 n = static_cast<i64>(last - first), time = tandem::detail::nanoseconds_now() - mine.begin;
   const std::lock_guard lock(s.mutex);
-  for (std::size_t i = first; i < last; ++i) {
-    State::Slot& slot = s.slots[static_cast<std::size_t>(mine.slots[i])];
-    slot.error = std::move(mine.errors[i]), slot.done = true;
-    if (!s.workers.ordered) s.finished.push_back(mine.slots[i]);
-  }
+  for (std::size_t i = first; i < last; ++i)
+    if (mine.states[i].load(std::memory_order_relaxed) == Claim::computed) mine.hand(s, i);
   const i64 most_slots = time < n * very_cheap ? s.size : time < n * cheap ? std::min(s.size, s.usual + 240) : 0;
   if (s.limit < most_slots) s.limit = std::min(2 * s.limit, most_slots);
   const i64 most =
@@ -220,9 +287,9 @@ TANDEM_INLINE void Ahead::run() {
   const tandem::detail::SerialOps serial;
   Claim mine;
   for (bool more = true; more;) {
-    mine.slots.clear(), mine.errors.clear();
     more = read_some(mine);
     compute_some(mine);
+    leave(mine);
   }
   const std::lock_guard lock(s.mutex);
   --s.running;
@@ -259,9 +326,11 @@ TANDEM_INLINE void Ahead::give() {
   if (!is_ready() && !is_over()) {
     const i64 begin = tandem::detail::nanoseconds_now();
     s.waiting = true;
-    while (!is_ready() && !is_over()) {
+    constexpr i64 millisecond = 1'000'000;
+    for (i64 pause = millisecond; !is_ready() && !is_over(); pause = std::min(2 * pause, 16 * millisecond)) {
       s.room.notify_all();  // for a thread whose element is waited for
-      s.ready.wait(lock);
+      s.ready.wait(lock, s.most_of_claim > 1 ? pause : 0);
+      if (!is_ready() && tandem::detail::nanoseconds_now() - begin >= millisecond) help(lock);
     }
     s.waiting = false;
     s.counts.waited.fetch_add(tandem::detail::nanoseconds_now() - begin, std::memory_order_relaxed);
