@@ -71,7 +71,7 @@ TANDEM_API void check_shard(i64 num_shards, i64 index);
 /// cost. Transformations that do not look at elements keep it so, and so do map, batch, padded_batch, cache and
 /// prefetch. All others are *streams*: an iteration that begins in the middle passes over what lies before, without
 /// calling the functions of map behind the source. Files are read from the last of their seek_points() before that
-/// place; filter, take_while, scan, flat_map, interleave, unbatch and ignore_errors go on at theirs.
+/// place; stages that decide what comes, as filter and group_by_window do, go on at theirs.
 ///
 /// Everything random is a function of the seeds, the epoch and the number of the element: epoch(3) has the same
 /// elements in each process, with any number of threads. So a position (epoch, index) is all that a checkpoint has to
@@ -141,11 +141,12 @@ class Dataset {
   /// its threads were busy, how long the consumer has waited, the bytes in its buffer.
   std::string report() const { return detail::report(*stage_); }
   /// Where iterations have been, as a text for a checkpoint. Of sources that read files: where the records lie, one in
-  /// 64 or fewer; at most some 20 KB, and 30 bytes a file. Of filter, take_while, scan, flat_map, interleave, unbatch
-  /// and ignore_errors: how far they were in their inputs, in the epoch that was begun last; some 5 KB each, more with
-  /// the states of a scan (those of up to 4 KB that batch() would accept) and a long cycle of interleave. "" without
-  /// such stages. In another process set_seek_points() of the same pipeline takes it: an iteration that begins in the
-  /// middle then seeks, and does not read the records before, nor call the functions for them.
+  /// 64 or fewer; at most some 20 KB, and 30 bytes a file. Of stages that decide what comes (filter, scan, flat_map,
+  /// unbatch, group_by_window and their like): how far they were in their inputs, in the epoch that was begun last;
+  /// some 5 KB each, more with the states of a scan (those of up to 4 KB that batch() would accept), a long cycle of
+  /// interleave, and many elements that wait in groups. "" without such stages. In another process set_seek_points() of
+  /// the same pipeline takes it: an iteration that begins in the middle then seeks, and does not read the records
+  /// before, nor call the functions for them.
   std::string seek_points() const { return detail::seek_points(*stage_); }
   /// Points of files that have changed since, or of another number of files, are not used, nor those of stages behind
   /// them.

@@ -3,6 +3,7 @@
 #pragma once
 #include <exception>
 
+#include "tandem/data/dataset/buffered.hpp"
 #include "tandem/data/dataset/marks.hpp"
 #include "tandem/data/dataset/order.hpp"
 #include "tandem/data/dataset/sources.hpp"
@@ -184,47 +185,77 @@ class Buckets final : public Stage<Batched<T>> {
   i64 cardinality() const override {
     return input_->cardinality() == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
   }
+  Marks* marks() const override { return &marks_; }
   std::unique_ptr<Cursor<Batched<T>>> open(const Run& run, i64 first) const override {
-    return skipped<Batched<T>>(std::make_unique<Run_>(*this, run), first);
+    return begun(*this, marks_, run, first,
+                 [&](auto track) { return std::make_unique<Run_>(*this, run, std::move(track)); });
   }
 
  private:
-  class Run_ final : public Cursor<Batched<T>> {
+  class Run_ final : public MarkedCursor<Batched<T>, WaitingState, Run_> {
    public:
-    Run_(const Buckets& stage, const Run& run)
-        : stage_(stage), input_(stage.input_->open(run, 0)), buckets_(stage.sizes_.size()), lengths_(buckets_.size()) {}
-    bool next(Batched<T>& out) override {
+    Run_(const Buckets& stage, const Run& run, std::shared_ptr<Track<WaitingState>> track)
+        : MarkedCursor<Batched<T>, WaitingState, Run_>(std::move(track), 1, 1), stage_(stage), run_(run) {}
+    bool read(Batched<T>& out) {
       for (T element; !ended_;) {
+        const i64 place = this->read_++;  // also of an element that raises
         if (!input_->next(element)) {
-          ended_ = true;
+          --this->read_, ended_ = true;
           break;
         }
-        const i64 length = static_cast<i64>(call(stage_.length_, std::as_const(element)));
+        const i64 length = stage_.length(element);
         const std::size_t i = stage_.bucket(length);
-        buckets_[i].push_back(std::move(element)), lengths_[i].push_back(length);
-        if (static_cast<i64>(buckets_[i].size()) == stage_.sizes_[i]) return make(i, out);
+        add(i, std::move(element), place, length);
+        if (std::ssize(buckets_[i].places) == stage_.sizes_[i]) return make(i, out);
       }
       for (std::size_t i = 0; i < buckets_.size(); ++i)
-        if (!buckets_[i].empty() && !stage_.options_.drop_remainder) return make(i, out);
+        if (!buckets_[i].places.empty() && !stage_.options_.drop_remainder) return make(i, out);
       return false;
+    }
+    bool can_note() const {
+      std::size_t n = 0;
+      for (const auto& bucket : buckets_) n += bucket.places.size();
+      return n <= WaitingState::most;
+    }
+    WaitingState state() const {
+      WaitingState r{.read = this->read_};
+      for (std::size_t i = 0; i < buckets_.size(); ++i)
+        if (!buckets_[i].places.empty()) r.add(static_cast<i64>(i), buckets_[i]);
+      return r;
+    }
+    void move_to(const WaitingState& state) {
+      buckets_.assign(stage_.sizes_.size(), {}), lengths_.assign(buckets_.size(), {});
+      for (const auto& group : state.groups)
+        if (group.first < 0 || group.first >= std::ssize(buckets_)) PlaceWords::fail();  // of another pipeline
+      input_ = read_waiting(*stage_.input_, run_, state, [&](std::size_t g, T element, i64 place) {
+        const i64 length = stage_.length(element);
+        add(static_cast<std::size_t>(state.groups[g].first), std::move(element), place, length);
+      });
+      this->read_ = state.read, ended_ = false;
     }
 
    private:
+    void add(std::size_t i, T element, i64 place, i64 length) {
+      buckets_[i].add(std::move(element), place);
+      lengths_[i].push_back(length);
+    }
     bool make(std::size_t i, Batched<T>& out) {
-      const Elements<T> elements = std::exchange(buckets_[i], {});
+      const std::vector<T> elements = std::exchange(buckets_[i], {}).elements;
       const std::vector<i64> lengths = std::exchange(lengths_[i], {});
       const BucketOptions& o = stage_.options_;
-      out = padded(stage_.name(), elements, o.padded_shapes, o.padding_values,
+      out = padded(stage_.name(), Elements<T>(elements.begin(), elements.end()), o.padded_shapes, o.padding_values,
                    o.pad_to_bucket_boundary ? stage_.boundaries_[i] - 1 : -1, lengths);
       return true;
     }
     const Buckets& stage_;
+    const Run run_;
     std::unique_ptr<Cursor<T>> input_;
-    std::vector<Elements<T>> buckets_;
+    std::vector<Waiting<T>> buckets_;
     std::vector<std::vector<i64>> lengths_;  // of their elements
     bool ended_ = false;
   };
 
+  i64 length(const T& element) const { return static_cast<i64>(call(length_, element)); }
   std::size_t bucket(i64 length) const {
     const auto at = std::upper_bound(boundaries_.begin(), boundaries_.end(), length) - boundaries_.begin();
     if (options_.pad_to_bucket_boundary && at == std::ssize(boundaries_)) raise_bucket(length, boundaries_.back());
@@ -235,6 +266,7 @@ class Buckets final : public Stage<Batched<T>> {
   Length length_;
   std::vector<i64> boundaries_, sizes_;
   BucketOptions options_;
+  mutable MarksOf<WaitingState> marks_;
 };
 
 /// The rows of each element, which is a tree of tensors.

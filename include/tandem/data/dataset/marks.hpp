@@ -48,7 +48,7 @@ class TANDEM_API Marks {
 };
 
 /// The marks of the runs of one key. The newest are dense; the older, the fewer there are: of those n elements back,
-/// one in n / 16. Threads may use it at the same time.
+/// one in n / 16, or as many as State::kept_marks says in place of 32. Threads may use it at the same time.
 template <class State>
 class Track {
  public:
@@ -88,7 +88,11 @@ class Track {
   }
 
  private:
-  static constexpr std::size_t kept = 32;  // of each level: level k has those at multiples of 2^k
+  // Of each level: level k has those at multiples of 2^k.
+  static constexpr std::size_t kept = [] {
+    if constexpr (requires { State::kept_marks; }) return State::kept_marks;
+    else return std::size_t{32};
+  }();
   mutable std::mutex mutex_;
   std::vector<Mark> marks_;
 };

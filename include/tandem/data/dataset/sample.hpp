@@ -1,6 +1,7 @@
 // Stages that draw: sample_from_datasets, choose_from_datasets, rejection_resample. Behind data/dataset.hpp. Part of
 // the component tandem::data.
 #pragma once
+#include "tandem/data/dataset/marks.hpp"
 #include "tandem/data/dataset/order.hpp"
 #include "tandem/util/philox.hpp"
 
@@ -19,6 +20,9 @@ class TANDEM_API Draw {
  public:
   Draw(i64 seed, i64 epoch) : numbers_{static_cast<u64>(seed), static_cast<u64>(epoch)} {}
   double operator()();
+  /// How many were drawn; goes on behind so many.
+  i64 count() const { return static_cast<i64>(next_); }
+  void move_to(i64 count) { next_ = static_cast<u64>(count); }
 
  private:
   random::Stream numbers_;
@@ -110,29 +114,41 @@ class Choose final : public Stage<T> {
         stop_(stop_on_empty) {}
   i64 cardinality() const override { return unknown_cardinality; }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
-    class Run_ final : public Cursor<T> {
-     public:
-      Run_(const Choose& stage, const Run& run) : stage_(stage), choice_(stage.choice_->open(run, 0)) {
-        for (const auto& input : stage.inputs_) inputs_.push_back(input->open(run.input(inputs_.size()), 0));
-      }
-      bool next(T& out) override {
-        for (i64 i = 0; choice_->next(i);) {
-          if (i < 0 || i >= std::ssize(inputs_)) raise_choice(i, inputs_.size());
-          if (inputs_[static_cast<std::size_t>(i)]->next(out)) return true;
-          if (stage_.stop_) return false;
-        }
-        return false;
-      }
-
-     private:
-      const Choose& stage_;
-      std::unique_ptr<Cursor<i64>> choice_;
-      std::vector<std::unique_ptr<Cursor<T>>> inputs_;
-    };
     return skipped<T>(std::make_unique<Run_>(*this, run), first);
   }
 
  private:
+  class Run_ final : public Cursor<T> {
+   public:
+    Run_(const Choose& stage, const Run& run) : stage_(stage), choice_(stage.choice_->open(run, 0)) {
+      for (const auto& input : stage.inputs_) inputs_.push_back(input->open(run.input(inputs_.size()), 0));
+    }
+    bool next(T& out) override {
+      return visit([&](Cursor<T>& input) { return input.next(out); });
+    }
+    i64 skip(i64 n) override {  // no element is computed, but for the choices
+      for (i64 i = 0; i < n; ++i) try {
+          if (!visit([](Cursor<T>& input) { return input.skip(1) == 1; })) return i;
+        } catch (...) {  // a choice that raises is passed over like others
+        }
+      return n;
+    }
+
+   private:
+    template <class F>
+    bool visit(const F& f) {
+      for (i64 i = 0; choice_->next(i);) {
+        if (i < 0 || i >= std::ssize(inputs_)) raise_choice(i, inputs_.size());
+        if (f(*inputs_[static_cast<std::size_t>(i)])) return true;
+        if (stage_.stop_) return false;
+      }
+      return false;
+    }
+    const Choose& stage_;
+    std::unique_ptr<Cursor<i64>> choice_;
+    std::vector<std::unique_ptr<Cursor<T>>> inputs_;
+  };
+
   std::vector<StageRef<T>> inputs_;
   StageRef<i64> choice_;
   bool stop_;
@@ -157,33 +173,57 @@ class Resample final : public Stage<std::pair<i64, T>> {
   i64 cardinality() const override {
     return input_->cardinality() == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
   }
+  Marks* marks() const override { return &marks_; }
   std::unique_ptr<Cursor<std::pair<i64, T>>> open(const Run& run, i64 first) const override {
-    class Run_ final : public Cursor<std::pair<i64, T>> {
-     public:
-      Run_(const Resample& stage, const Run& run)
-          : stage_(stage), input_(stage.input_->open(run, 0)), draw_(stage.seed_, run.key.epoch) {}
-      bool next(std::pair<i64, T>& out) override {
-        while (input_->next(out.second)) {
-          out.first = static_cast<i64>(call(stage_.class_of_, std::as_const(out.second)));
-          if (out.first < 0 || out.first >= std::ssize(stage_.accept_)) raise_class(out.first, stage_.accept_.size());
-          if (draw_() < stage_.accept_[static_cast<std::size_t>(out.first)]) return true;
-        }
-        return false;
-      }
-
-     private:
-      const Resample& stage_;
-      std::unique_ptr<Cursor<T>> input_;
-      Draw draw_;
-    };
-    return skipped<std::pair<i64, T>>(std::make_unique<Run_>(*this, run), first);
+    return begun(*this, marks_, run, first,
+                 [&](auto track) { return std::make_unique<Run_>(*this, run, std::move(track)); });
   }
 
  private:
+  // How many elements were read, and how many numbers drawn: none for elements that raise.
+  struct State {
+    i64 read = 0, drawn = 0;
+    void add_to(std::string& text) const { add_word(text, read), add_word(text, drawn); }
+    void read_from(PlaceWords& words) { read = words.number(), drawn = words.number(); }
+  };
+  class Run_ final : public MarkedCursor<std::pair<i64, T>, State, Run_> {
+   public:
+    Run_(const Resample& stage, const Run& run, std::shared_ptr<Track<State>> track)
+        : MarkedCursor<std::pair<i64, T>, State, Run_>(std::move(track), 8, 32),
+          stage_(stage),
+          run_(run),
+          draw_(stage.seed_, run.key.epoch) {}
+    bool read(std::pair<i64, T>& out) {
+      for (;;) {
+        ++this->read_;  // also of an element that raises
+        if (!input_->next(out.second)) {
+          --this->read_;
+          return false;
+        }
+        out.first = static_cast<i64>(call(stage_.class_of_, std::as_const(out.second)));
+        if (out.first < 0 || out.first >= std::ssize(stage_.accept_)) raise_class(out.first, stage_.accept_.size());
+        if (draw_() < stage_.accept_[static_cast<std::size_t>(out.first)]) return true;
+      }
+    }
+    State state() const { return {this->read_, draw_.count()}; }
+    void move_to(const State& state) {
+      input_ = open_at(*stage_.input_, run_, state.read);
+      this->read_ = state.read;
+      draw_.move_to(state.drawn);
+    }
+
+   private:
+    const Resample& stage_;
+    const Run run_;
+    std::unique_ptr<Cursor<T>> input_;
+    Draw draw_;
+  };
+
   StageRef<T> input_;
   F class_of_;
   std::vector<double> accept_;
   i64 seed_;
+  mutable MarksOf<State> marks_;
 };
 
 }  // namespace detail
