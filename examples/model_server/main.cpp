@@ -39,6 +39,7 @@ struct Settings {
   serving::ModelConfig model{.name = "default", .base_path = ""};
   std::string config_file, batching_file, web_root, log = "text", swap = "availability", passed_over;
   int timeout_ms = 30000, grpc_port = 8500;
+  double config_poll = 0;
   i64 load_retry_micros = 10'000'000;
 };
 
@@ -54,22 +55,40 @@ std::vector<serving::ModelConfig> models_of(const Settings& f, const std::string
   if (f.config_file.empty()) return {f.model};
   return serving::parse_model_config(config, f.config_file);
 }
-// Reads again what SIGHUP says. One file that is wrong does not keep the others from being read.
-void reload(const Settings& f, serving::Server& server, std::string& config) {
-  const auto attempt = [](const char* what, const auto& read) {
-    try {
-      read();
-    } catch (const errors::OpError& e) {
-      fmt::print(stderr, "model_server: {} stay as they were: {}\n", what, e.what());
-    }
-  };
-  attempt("tokens and certificates", [&] { server.reload_access(); });
+template <class Read>
+void attempt(const char* what, const Read& read) {
+  try {
+    read();
+  } catch (const errors::OpError& e) {
+    fmt::print(stderr, "model_server: {} stay as they were: {}\n", what, e.what());
+  }
+}
+void reload_models(const Settings& f, serving::Server& server, std::string& config) {
   attempt("models", [&] {
     std::string now = config_of(f);
     if (now == config) return;  // what has been reloaded by gRPC stays
     server.engine().reload(models_of(f, now));
     config = std::move(now);
   });
+}
+// Waits for the end. Reads again what SIGHUP says, where one file that is wrong does not keep the others from being
+// read, and the configuration of the models when its file has changed.
+void wait_for_end(const Settings& f, serving::ShutdownSignals& signals, serving::Server& server, std::string config) {
+  std::string seen = config;  // of the file; what is wrong with a text is said once
+  for (;;) {
+    const int signal = f.config_poll > 0 ? signals.wait(f.config_poll) : signals.wait();
+    if (signal == SIGHUP) {
+      attempt("tokens and certificates", [&] { server.reload_access(); });
+    } else if (signal == 0) {
+      std::ifstream file(f.config_file);
+      std::string now(std::istreambuf_iterator<char>(file), {});
+      if (now == seen) continue;
+      seen = std::move(now);
+    } else {
+      return;
+    }
+    reload_models(f, server, config);
+  }
 }
 
 void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
@@ -84,6 +103,9 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--model_base_path", f.model.base_path, "folder with a folder for each version");
   app.add_option("--model_config_file", f.config_file,
                  "ModelServerConfig as text, for several models; SIGHUP reads it again if it has changed");
+  app.add_option("--model_config_file_poll_wait_seconds", f.config_poll,
+                 "how often that file is looked at, and read again if it has changed; 0: at the start")
+      ->capture_default_str();
   app.add_option("--file_system_poll_wait_seconds", o.file_system_poll_wait_seconds,
                  "how often the folders are looked at; 0: at the start")
       ->capture_default_str();
@@ -160,7 +182,7 @@ void serve(const Settings& f, serving::Options o) {
   serving::Server server(o, f.grpc_port == 0 ? nullptr : grpc_listener);
   say(o, fmt::format("{}://{}:{}", o.ssl_config_file.empty() ? "http" : "https", o.bind, server.rest_port()));
   if (server.port()) say(o, fmt::format("gRPC on {}:{}", o.bind, server.port()));
-  while (signals.wait() == SIGHUP) reload(f, server, config);
+  wait_for_end(f, signals, server, config);
   server.stop();
 }
 

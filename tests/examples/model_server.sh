@@ -92,6 +92,21 @@ PY
 gives 'version' second
 stop
 
+# The configuration is read again when its file changes, without a signal; what is wrong with it is said once.
+config first >"$folder/models.config"
+start 'model_server: \(http.*\)' 10 "$program" --model_config_file "$folder/models.config" --auth_token_file "$folder/tokens" \
+  --model_config_file_poll_wait_seconds 0.05 --rest_api_port 0 --port 0 --drain_seconds 0
+echo 'model_config_list { config { nam: "half" } }' >"$folder/wrong.config" && mv "$folder/wrong.config" "$folder/models.config"
+for _ in $(seq 100); do
+  grep -q 'models stay as they were' "$folder/log" && break
+  sleep 0.1
+done
+sleep 0.3
+gives '^1$' grep -c 'models stay as they were' "$folder/log"
+config second >"$folder/models.config"
+gives 'version' second
+stop
+
 # A log for machines: every line of stdout is JSON.
 "$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 --port 0 --log json --drain_seconds 0 \
   >"$folder/log" 2>"$folder/errors" &

@@ -58,9 +58,12 @@ class TANDEM_API ShutdownSignals {
   /// Waits for one of the signals and returns its number. After SIGTERM or SIGINT the next one ends the process at
   /// once.
   int wait();
+  /// The same for so many seconds at most; 0 if none of them comes.
+  int wait(double seconds);
 
  private:
   struct Before;
+  static int taken(int number);
   const std::unique_ptr<Before> before_;
 };
 

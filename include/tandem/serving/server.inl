@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <exception>
 #include <thread>
 
@@ -162,6 +163,16 @@ TANDEM_INLINE ShutdownSignals::~ShutdownSignals() { pthread_sigmask(SIG_SETMASK,
 TANDEM_INLINE int ShutdownSignals::wait() {
   int number = 0;
   sigwait(&before_->signals, &number);
+  return taken(number);
+}
+TANDEM_INLINE int ShutdownSignals::wait(double seconds) {
+  timespec time{};
+  time.tv_sec = static_cast<std::time_t>(seconds);
+  time.tv_nsec = static_cast<long>((seconds - static_cast<double>(time.tv_sec)) * 1e9);
+  const int number = sigtimedwait(&before_->signals, nullptr, &time);
+  return number < 0 ? 0 : taken(number);
+}
+TANDEM_INLINE int ShutdownSignals::taken(int number) {
   if (number == SIGHUP) return number;
   sigset_t end;
   sigemptyset(&end);
