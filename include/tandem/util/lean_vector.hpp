@@ -82,17 +82,21 @@ class LeanVector {
   /// Appends copies of [first, last), which is not a part of this list.
   void append(const T* first, const T* last) {
     make_room(size_ + static_cast<std::size_t>(last - first));
-    for (; first != last; ++first) push_back(*first);
+    for (; first != last; ++first) add(*first);
   }
   void resize(std::size_t n) {
     make_room(n);
     while (size_ > n) pop_back();
-    while (size_ < n) emplace_back();
+    if constexpr (std::is_nothrow_default_constructible_v<T>) fill_to(n);
+    else
+      while (size_ < n) emplace_back();
   }
   void resize(std::size_t n, const T& x) {
     make_room(n);
     while (size_ > n) pop_back();
-    while (size_ < n) push_back(x);
+    if constexpr (std::is_nothrow_copy_constructible_v<T>) fill_to(n, x);
+    else
+      while (size_ < n) add(x);
   }
   void assign(std::size_t n, const T& x) { *this = LeanVector(n, x); }
   void clear() {
@@ -122,6 +126,13 @@ class LeanVector {
   void make_room(std::size_t n) {
     if (n > room_) move_to(n > 2 * room_ ? n : 2 * room_);
   }
+  // Where there is room. Elements that cannot throw are counted at the end: compilers vectorize this loop.
+  template <class... A>
+  void fill_to(std::size_t n, const A&... a) {
+    for (T *at = data_ + size_, *const end = data_ + n; at < end; ++at) ::new (static_cast<void*>(at)) T(a...);
+    if (size_ < n) size_ = n;
+  }
+  void add(const T& x) { counted(::new (static_cast<void*>(data_ + size_)) T(x)); }
   // An element counts once it is made: a constructor that throws leaves none behind.
   T& counted(T* made) {
     ++size_;
