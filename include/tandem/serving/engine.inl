@@ -174,7 +174,7 @@ TANDEM_INLINE std::string check_request(const saved_model::Loaded& model, const 
   const auto at = model.signatures().find(name);
   if (at == model.signatures().end()) refuse("Serving signature name: \"" + name + "\" not found in signature def");
   const saved_model::Signature& s = at->second;
-  if (r.method && s.method != r.method)
+  if (!r.method.empty() && s.method != r.method)
     refuse("Expected " + std::string(r.method) + " for the signature '" + name + "', which is " + s.method);
   for (const std::string& output : r.outputs)
     if (std::none_of(s.outputs.begin(), s.outputs.end(), [&](const TensorInfo& t) { return t.name == output; }))
@@ -276,8 +276,7 @@ TANDEM_INLINE void Engine::Parts::answered(const Request& r, const impl::Lease& 
   e.model = servable ? r.model.name : "other", e.version = version;
   if (servable && servable->loaded.signatures().contains(r.model.signature)) e.signature = r.model.signature;
   e.protocol = r.protocol, e.code = code, e.seconds = seconds;
-  const char* const slash = r.method ? std::strrchr(r.method, '/') : nullptr;
-  e.method = slash ? slash + 1 : r.method ? r.method : "predict";
+  e.method = r.method.empty() ? "predict" : r.method.substr(r.method.rfind('/') + 1);
   options.log->write(e);
 }
 

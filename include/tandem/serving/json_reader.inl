@@ -1,16 +1,8 @@
 // Definitions of serving/json_reader.hpp: RapidJSON's events, and what they must not do.
 #pragma once
-#ifdef __clang__  // its sanitizer stops at RapidJSON's empty stack, which is a null pointer, plus 4
-#pragma clang attribute push(__attribute__((no_sanitize("pointer-overflow"))), apply_to = function)
-#endif
-#include <rapidjson/error/en.h>
-#include <rapidjson/reader.h>
-#ifdef __clang__
-#pragma clang attribute pop
-#endif
-
 #include "tandem/base/error.hpp"
 #include "tandem/serving/json_reader.hpp"
+#include "tandem/serving/rapidjson.hpp"
 #include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::serving::impl {

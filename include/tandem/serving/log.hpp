@@ -15,7 +15,7 @@ struct LogEntry {
   i64 version = 0;                ///< 0: none
   std::string signature = {};
   const char* protocol = "";  ///< of a request: "rest", "grpc"
-  const char* method = "";    ///< of a request: "predict", "classify", "regress"; of what is refused: why
+  std::string_view method{};  ///< of a request: "predict", "classify", "regress"; of what is refused: why
   int code = 0;               ///< gRPC's status code
   double seconds = 0;         ///< how long it took
   std::string text = {};      ///< of an event that is not a request: what else is to say

@@ -96,10 +96,9 @@ TANDEM_INLINE Metrics::Metrics() : families_(std::make_unique<Families>()) {
 TANDEM_INLINE Metrics::~Metrics() = default;
 
 TANDEM_INLINE const char* api_of(const Request& r) {
-  const std::string_view method = r.method ? r.method : "";
-  return method == saved_model::classify_method  ? "Classify"
-         : method == saved_model::regress_method ? "Regress"
-                                                 : "Predict";
+  return r.method == saved_model::classify_method  ? "Classify"
+         : r.method == saved_model::regress_method ? "Regress"
+                                                   : "Predict";
 }
 TANDEM_INLINE const RequestMetrics& Metrics::Families::of(const Request& r, i64 version, bool is_known, int code) {
   const std::string model = is_known ? r.model.name : "other", status = code_name(code), protocol = r.protocol;

@@ -1,10 +1,8 @@
 // Definitions of serving/page.hpp: the files themselves.
 #pragma once
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
 #include "tandem/base/error.hpp"
 #include "tandem/serving/page.hpp"
+#include "tandem/serving/rapidjson.hpp"
 
 namespace TANDEM_NS::serving::impl {
 

@@ -27,7 +27,7 @@ struct Request {
   ModelSpec model;
   NamedTensors inputs;
   std::vector<std::string> outputs = {};  ///< the outputs that are wanted; none: all
-  const char* method = nullptr;           ///< the method that the signature must have; null: any (predict)
+  std::string_view method = {};           ///< the method that the signature must have; "": any (predict)
   CallOptions call = {};                  ///< when nobody waits for the answer any more
   const char* protocol = "rest";          ///< for metrics and the log
 };
