@@ -70,6 +70,11 @@ TEST_CASE("dropout and batch normalization that infer under a tape warn once") {
   CHECK(alone([] { layers::SpatialDropout1D(.1)(ones({2, 3, 4})); }) == 1);
   CHECK(alone([] { layers::Attention({.dropout = .1})(ones({2, 3, 4}), ones({2, 3, 4})); }) == 1);
   CHECK(alone([] { layers::MultiHeadAttention(2, 4, {.dropout = .1})(ones({2, 3, 8})); }) == 1);
+  CHECK(alone([] { layers::LSTM(4, {.dropout = .1})(ones({2, 3, 4})); }) == 1);
+  CHECK(alone([] { layers::GRU(4, {.recurrent_dropout = .1})(ones({2, 3, 4})); }) == 1);
+  CHECK(alone([] { layers::Bidirectional(layers::SimpleRNN(4, {.dropout = .1}))(ones({2, 3, 4})); }) == 1);
+  CHECK(alone([] { layers::RNN(layers::GRUCell(4), {.dropout = .1})(ones({2, 3, 4})); }) == 1);
+  CHECK(alone([] { layers::LSTM(4)(ones({2, 3, 4})); }) == 0);
 }
 
 TEST_CASE("no warning where inference is meant, or where it makes no difference") {

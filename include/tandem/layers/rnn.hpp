@@ -108,7 +108,7 @@ class RNN : public Layer {
     const State start = start_of(call, get_shape(s.x)[1]);
     const bool first = !is_built();
     if (first) build_cell(s.x, start);
-    const training_scope scope(call.is_training());  // for the cell, too
+    const training_scope scope(call.is_training(options_.dropout.rate() != 0));  // for the cell, too
     const Tensor inputs = options_.dropout(s.x, is_training());
     detail::RnnSteps<State> all = detail::run_cell("RNN", cell(), inputs, start, s.lengths);
     RnnOutput<State> r{{}, std::move(all.state)};

@@ -31,7 +31,11 @@ struct RnnCall {
   Tensor sequence_length = {};        ///< [batch], int32 or int64: the first steps count. Faster than a mask
   std::optional<bool> training = {};  ///< for dropout; default: whether a training_scope says so
 
-  bool is_training() const { return CallOptions{training}.is_training(); }
+  /// drops: whether the layer has dropout, so that it makes a difference
+  bool is_training(bool drops) const {
+    const CallOptions call{training};
+    return drops ? call.is_training_layer() : call.is_training();
+  }
 };
 
 namespace detail {

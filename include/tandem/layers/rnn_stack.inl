@@ -106,7 +106,7 @@ RnnOutput<typename RnnStack<Cell>::State> RnnStack<Cell>::run(const Tensor& inpu
                                                               const WeightsOf& weights_of) const {
   const RnnOrder order{options_.time_major, options_.go_backwards};
   Sequence s = order.begin(name_, input, call.mask, call.sequence_length);
-  const bool training = call.is_training();
+  const bool training = call.is_training(options_.dropout.rate() != 0 || options_.recurrent_dropout.rate() != 0);
   RnnOutput<State> r;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     typename Cell::State initial;
