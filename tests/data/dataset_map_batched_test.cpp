@@ -1,5 +1,6 @@
 // map_batched: the elements of map, in batches, element by element, from any place, with threads; errors at their
 // elements. The rules of the ops: tests/ops/table_vectorized_test.cpp.
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <set>
@@ -208,6 +209,36 @@ TEST_CASE("map_batched: what f throws, ops without a rule, and options out of ra
     CHECK_THROWS_AS(d.map_batched(centred, {.batch_size = 0}), errors::InvalidArgumentError);
     CHECK_THROWS_AS(d.map_batched(centred, {.num_parallel_calls = -2}), errors::InvalidArgumentError);
   }
+}
+
+TEST_CASE("map_batched: any order with threads leaves out and repeats nothing, from any place") {
+  const auto slow_first = [](const Tensor& x) {  // the first chunks take longest
+    Tensor y = ones({300, 300}) * x;
+    for (int i = 0; i < 3; ++i) y = matmul(y, ones({300, 300}) / 300.f);
+    return y[0][0];
+  };
+  const auto all = [](const Tensor&) { return true; };
+  for (const i64 n : {9, 17, 40})
+    for (const i64 from : {0, 3, 8, 11}) {
+      if (from >= n) continue;
+      for (int run = 0; run < 5; ++run) {
+        const auto numbers = data::from_tensor_slices(range(0.f, static_cast<float>(n)));
+        const auto mapped = numbers.filter(all).map_batched(
+            slow_first, {.batch_size = 8, .num_parallel_calls = 4, .deterministic = false});
+        Floats got = values(mapped, {0, from});
+        std::sort(got.begin(), got.end());
+        Floats expected;
+        for (i64 i = from; i < n; ++i) expected.push_back(static_cast<float>(i));
+        INFO(n << " from " << from);
+        REQUIRE(got.size() == expected.size());
+        for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(expected[i]).margin(1e-3));
+        // Every third of any order: as many, and none twice.
+        Floats third = values(mapped.shard(3, 1));
+        std::sort(third.begin(), third.end());
+        CHECK(std::ssize(third) == (n + 1) / 3);
+        CHECK(std::unique(third.begin(), third.end()) == third.end());
+      }
+    }
 }
 
 TEST_CASE("map_batched: memory is bounded, elements do not keep their batch, and loops may be left") {

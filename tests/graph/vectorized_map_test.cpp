@@ -135,6 +135,31 @@ TEST_CASE("vectorized_map: within another one and within traced code") {
   CHECK(shifted.trace_count() == 1);
 }
 
+TEST_CASE("vectorized_map: rows of sizes that are not known while it is traced, right or an error") {
+  const auto of_rows = [](const auto& f, Shape shape) {
+    return function([f](const Tensor& t) { return vectorized_map(f, t); }, {.input_signature = {Spec{shape, float32}}});
+  };
+  const Tensor x = wave({3, 4, 5}, 0.3f);
+  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  // What reads the size of a row.
+  const auto size_of_row = [](const Tensor& r) { return r * cast(shape(r)[0], float32); };
+  CHECK(has(error_of<errors::UnimplementedError>([&] {
+              of_rows(size_of_row, {3, none, 5})(x);
+            }),
+            "the size of a row is not known"));
+  CHECK(floats(of_rows(size_of_row, {none, 4, 5})(x)) == floats(x * 4));
+  // A check of a shape is made.
+  const auto checked = [](const Tensor& r) { return reduce_sum(ensure_shape(r, {4, 5})); };
+  close(of_rows(checked, {none, none, none})(x), reduce_sum(x, {1, 2}));
+  CHECK_THROWS_AS(of_rows(checked, {none, none, none})(wave({3, 2, 5}, 0.3f)), errors::InvalidArgumentError);
+  // A row's last element, and operands of more axes.
+  CHECK(floats(of_rows([](const Tensor& r) { return r[-1]; }, {3, none, 5})(x)) ==
+        floats(x(Ellipsis, -1, Slice(none, none))));
+  const Tensor wider = ones({2, 4, 5});
+  const auto more_axes = [&](const Tensor& r) { return reduce_sum(r + wider); };
+  close(of_rows(more_axes, {none, none, none})(x), reduce_sum(x, {1, 2}) * 2 + 40);
+}
+
 TEST_CASE("vectorized_map: what has no rule is an error that names it") {
   const Tensor x = wave({4, 3}, 0.3f);
   Variable total(constant(0.f));
@@ -152,6 +177,8 @@ TEST_CASE("vectorized_map: what has no rule is an error that names it") {
             }),
             "another way"));
   CHECK(has(error([](const Tensor& r) { return tandem::where(r > 0); }), "size of its result"));
+  CHECK(
+      has(error([](const Tensor& r) { return quantization::quantize(ones({2}), r[0], r[1] + 9).output; }), "quantize"));
   CHECK(has(error([](const Tensor& r) { return math::segment_sum(r, constant({0, 0, 1})); }), "segment_sum"));
   // What f throws, and values that it cannot read.
   CHECK_THROWS_AS(vectorized_map([](const Tensor& r) { return r.item<float>() > 0 ? r : -r; }, wave({4}, 0.3f)),

@@ -45,7 +45,7 @@ TEST_CASE("engine: errors say what was asked for, in TensorFlow Serving's words"
   save_half(folder / "half/1");
   Engine engine(options_for(folder.path));
   engine.settle();
-  const auto error = [&](ModelSpec model, const char* method = nullptr, std::vector<std::string> outputs = {}) {
+  const auto error = [&](ModelSpec model, std::string_view method = {}, std::vector<std::string> outputs = {}) {
     return error_of([&] {
       engine.predict({.model = std::move(model),
                       .inputs = {{"x", constant({1.f})}},

@@ -44,7 +44,7 @@ class MemoryCore : public tandem::serving::Core {
     const auto& [version, servable] = find(r.model);
     const std::string name = r.model.signature.empty() ? "serving_default" : r.model.signature;
     const auto& s = tandem::serving::impl::signature_named(servable.signatures, name);
-    if (r.method && s.method != r.method)
+    if (!r.method.empty() && s.method != r.method)
       refuse<tandem::errors::InvalidArgumentError>("Expected signature method " + std::string(r.method));
     auto out = servable.run(name, r.inputs, r.call);
     if (!r.outputs.empty())

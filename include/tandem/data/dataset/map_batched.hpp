@@ -218,12 +218,7 @@ class MapBatched final : public Stage<R> {
       this->count(chunk.count - 1);  // it is one element of the ring
       return true;
     }
-    i64 skip(i64 n) override {
-      if (!begun_) return reader_.skip(n);
-      i64 done = 0;
-      for (Chunk chunk; done < n && next(chunk);) done += chunk.count;
-      return done;
-    }
+    i64 skip(i64 n) override { return begun_ ? 0 : reader_.skip(n); }  // those that are being computed come
 
    private:
     bool read(i64 slot) override { return reader_.read(chunks_[static_cast<std::size_t>(slot)]); }
@@ -248,10 +243,11 @@ class MapBatched final : public Stage<R> {
       const i64 begin = first - first % stage.size_;
       if (stage.threads_ > 0) chunks_ = std::make_unique<Parallel>(stage, run, begin);
       else chunks_ = std::make_unique<Serial>(stage, run, begin);
-      if (first > begin) skip(first - begin);
+      begin_ = begin, before_ = first - begin;
     }
     bool next(R& out) override {
-      if (at_ == count() && !next_chunk()) return false;
+      while (at_ == count())
+        if (!next_chunk()) return false;
       const i64 i = at_++;
       const Chunk& chunk = *kept_.element();
       if (!chunk.errors.empty() && chunk.errors[static_cast<std::size_t>(i)])
@@ -271,12 +267,9 @@ class MapBatched final : public Stage<R> {
     }
     i64 skip(i64 n) override {
       i64 done = pass(n);
-      if (done == n) return n;
-      const i64 whole = (n - done) / stage_.size_ * stage_.size_;
-      const i64 passed = whole > 0 ? chunks_->skip(whole) : 0;
-      done += passed;
-      if (passed < whole || done == n || !next_chunk()) return done;
-      return done + pass(n - done);
+      if (before_ == 0 && done < n) done += chunks_->skip((n - done) / stage_.size_ * stage_.size_);
+      while (done < n && next_chunk()) done += pass(n - done);
+      return done;
     }
 
    private:
@@ -291,6 +284,7 @@ class MapBatched final : public Stage<R> {
       at_ = 0, part_ = 0;
       Chunk chunk;
       if (!chunks_->next(chunk)) return false;
+      if (chunk.first == begin_) at_ = std::min(std::exchange(before_, 0), chunk.count);
       if (stage_.threads_ == 0) {
         kept_.set(std::move(chunk), stage_, run_);
       } else {  // there was room for it
@@ -305,6 +299,8 @@ class MapBatched final : public Stage<R> {
     const Run run_;
     std::unique_ptr<Cursor<Chunk>> chunks_;
     Kept<Chunk> kept_;
+    i64 begin_ = 0,
+        before_ = 0;  // the chunk with the run's first element, and how many of its elements lie before that
     i64 at_ = 0;
     std::size_t part_ = 0;
   };

@@ -15,6 +15,7 @@
 #include "tandem/ops/index/mask.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/slice.hpp"
 #include "tandem/ops/shape/tile.hpp"
 #include "tandem/ops/shape/transpose.hpp"
@@ -83,6 +84,19 @@ TANDEM_LAZY inline Tensors conv_transpose(const BatchCall& c) {
 // The same elements in another shape.
 TANDEM_LAZY inline Tensors view(const BatchCall& c) { return one(c.apart(c.in[0].tensor, 0)); }
 TANDEM_LAZY inline Tensors same(const BatchCall& c) { return one(c.in[0].tensor); }
+// Checks of shapes.
+TANDEM_LAZY inline Tensors ensure_shape(const BatchCall& c) {
+  return c.apply(rules::EnsureShapeAttrs{with_first(c.attrs<rules::EnsureShapeAttrs>().shape, none)}, {c.in[0].tensor});
+}
+TANDEM_LAZY inline Tensors same_dims(const BatchCall& c) {
+  const auto& a = c.attrs<rules::SameDimsAttrs>();
+  const auto moved = [&](const Shape& axes, unsigned input) {
+    Shape r;
+    for (const i64 axis : axes) r.push(c.is_batched(input) ? control::behind_rows(axis) : axis);
+    return r;
+  };
+  return c.apply(rules::SameDimsAttrs{moved(a.axes, 0), moved(a.others, 1)}, {c.in[0].tensor, c.in[1].tensor});
+}
 
 TANDEM_LAZY inline Tensors reduce(const BatchCall& c) {
   ReduceAttrs a = c.attrs<ReduceAttrs>();
@@ -157,18 +171,15 @@ TANDEM_LAZY inline Tensors pad(const BatchCall& c) {
   return c.apply(rules::PadAttrs{with_first(a.before, 0), with_first(a.after, 0)}, {c.in[0].tensor, c.in[1].tensor});
 }
 
-// The part of each row from `begin` on along axis 0.
+// The part of each row from `begin` on along axis 0. A negative one counts from the end.
 TANDEM_LAZY inline Tensor part(const BatchCall& c, i64 begin, i64 size, int output) {
   rules::StridedSliceAttrs a;
   for (int i = 0; i <= c.rank(0); ++i) a.begin.push(none), a.end.push(none), a.step.push(1);
-  a.begin.set(1, begin), a.end.set(1, begin + size);
+  a.begin.set(1, begin), a.end.set(1, begin < 0 && begin + size == 0 ? none : begin + size);
   const Tensor* const in[] = {&c.in[0].tensor};
   return c.apart(apply_one(strided_slice_op, in, a, {.where = c.node.where}), output);
 }
-TANDEM_LAZY inline Tensors index(const BatchCall& c) {
-  const i64 i = c.attrs<rules::IndexAttrs>().index;
-  return one(part(c, i < 0 ? i + c.row(0).shape.dim(0) : i, 1, 0));
-}
+TANDEM_LAZY inline Tensors index(const BatchCall& c) { return one(part(c, c.attrs<rules::IndexAttrs>().index, 1, 0)); }
 TANDEM_LAZY inline Tensors leading_slice(const BatchCall& c) {
   return one(part(c, c.attrs<rules::LeadingSliceAttrs>().begin, c.out_row(0).shape.dim(0), 0));
 }
@@ -295,8 +306,8 @@ TANDEM_LAZY inline Apply other_rule(std::string_view op) {
       {"broadcast_to", &broadcast},
       {"collapse_dims", &view},
       {"dense", &first_leading},
-      {"dequantize", &elementwise},
-      {"ensure_shape", &same},
+      {"dequantize", &first_leading},
+      {"ensure_shape", &ensure_shape},
       {"expand_dims", &view},
       {"fill", &fill},
       {"gather", &gather},
@@ -309,13 +320,13 @@ TANDEM_LAZY inline Apply other_rule(std::string_view op) {
       {"matmul", &elementwise},
       {"one_hot", &one_hot},
       {"pad", &pad},
-      {"quantize", &elementwise},
+      {"quantize", &first_leading},
       {"reshape", &view},
       {"reshape_dynamic", &view},
       {"reshape_like", &view},
       {"reverse", &reverse},
       {"rms_norm", &first_leading},
-      {"same_dims", &same},
+      {"same_dims", &same_dims},
       {"scaled_dot_product_attention", &attention},
       {"sequence_mask", &first_leading},
       {"slice", &slice},

@@ -20,10 +20,14 @@ TANDEM_LAZY_INLINE Dims BatchCall::with_rows(const Shape& shape) const {
   return r;
 }
 TANDEM_LAZY_INLINE Tensor BatchCall::aligned(unsigned i, int to) const {
-  Shape shape = row(i).shape;
-  if (!in[i].batched || shape.rank() >= to) return in[i].tensor;
-  while (shape.rank() < to) shape.insert(0, 1);
-  return reshape(in[i].tensor, with_rows(shape));
+  const int own = rank(i);
+  if (!in[i].batched || own >= to) return in[i].tensor;
+  const auto sizes = get_shape(in[i].tensor);
+  Dims dims;
+  dims.push(rows);
+  for (int d = own; d < to; ++d) dims.push(1);
+  for (int d = 0; d < own; ++d) dims.push(sizes[d + 1]);
+  return reshape(in[i].tensor, dims);
 }
 TANDEM_LAZY_INLINE Tensor BatchCall::repeated(unsigned i) const {
   if (in[i].batched) return in[i].tensor;
@@ -92,8 +96,11 @@ TANDEM_LAZY struct Interpreter {
   // An op whose result is the same for all rows. It may read shapes of rows.
   Tensors apply_once(const Node& n, const std::vector<BatchedValue>& in) {
     std::vector<Tensor> operands;
-    for (unsigned i = 0; i < in.size(); ++i)
+    for (unsigned i = 0; i < in.size(); ++i) {
+      if (in[i].batched && !graph.spec(n.in[i]).shape.is_fully_defined())
+        raise_no_rule(how, graph, n, ", as the size of a row is not known while the function is traced");
       operands.push_back(in[i].batched ? Tensor::symbol(graph.spec(n.in[i])) : in[i].tensor);
+    }
     InlinedVector<const Tensor*, 8> list;
     for (const Tensor& t : operands) list.push(&t);
     return detail::replay_node(n, {list.begin(), list.size()});
