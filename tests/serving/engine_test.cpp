@@ -55,13 +55,13 @@ TEST_CASE("engine: errors say what was asked for, in TensorFlow Serving's words"
   };
   CHECK_THAT(error({"none"}), ContainsSubstring("Servable not found for request: Latest(none)"));
   CHECK_THAT(error({"half", 3}), ContainsSubstring("Servable not found for request: Specific(half, 3)"));
-  CHECK_THAT(error({"half"}, nullptr, {"y", "y"}), ContainsSubstring("the output y is requested twice"));
+  CHECK_THAT(error({"half"}, "", {"y", "y"}), ContainsSubstring("the output y is requested twice"));
   CHECK_THAT(error({.name = "half", .label = "stable"}),
              ContainsSubstring("Unrecognized servable version label: stable"));
   CHECK_THAT(error({.name = "half", .signature = "f"}),
              ContainsSubstring("Serving signature name: \"f\" not found in signature def"));
   CHECK_THAT(error({"half"}, saved_model::classify_method), ContainsSubstring("Expected tensorflow/serving/classify"));
-  CHECK_THAT(error({"half"}, nullptr, {"z"}), ContainsSubstring("output tensor alias not found in signature: z"));
+  CHECK_THAT(error({"half"}, "", {"z"}), ContainsSubstring("output tensor alias not found in signature: z"));
   CHECK_THAT(error_of([&] {
                engine.predict({.model = {"half"}, .inputs = {{"z", constant({1.f})}}});
              }),
