@@ -48,8 +48,8 @@ class ModelSteps final : public Steps {
   ModelSteps(const Module& model, OfBatch<Tensor> call, TrainerOptions options);
   void build(const Batch& batch) override;
   Tensor train(const Batch& batch, Kind kind, Ask* ask) override;
-  void save_failure(const Batch& batch, Kind kind, const io::FailureOptions& options) override {
-    save_failure_(batch, kind, options);
+  void save_failure(const Batch& batch, Kind kind, const io::FailureOptions& o) override {
+    save_failure_(batch, kind, o);
   }
   bool carries_asks() const override { return true; }
   void reset() override;
@@ -111,8 +111,8 @@ class OwnSteps final : public Steps {
   OwnSteps(std::vector<CheckpointItem> items, OfBatch<Outputs> step, FunctionOptions function);
   void build(const Batch& batch) override;
   Tensor train(const Batch& batch, Kind kind, Ask* ask) override;
-  void save_failure(const Batch& batch, Kind kind, const io::FailureOptions& options) override {
-    save_failure_(batch, kind.checked, options);
+  void save_failure(const Batch& batch, Kind kind, const io::FailureOptions& o) override {
+    save_failure_(batch, kind.checked, o);
   }
   bool carries_asks() const override { return false; }
   void reset() override;
