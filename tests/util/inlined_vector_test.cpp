@@ -20,6 +20,12 @@ std::string text(const S& s) {
 }
 }  // namespace
 
+// An implicit assignment of these copies, which may raise.
+struct OfSmall {
+  InlinedVector<int, 2> list;
+};
+static_assert(!std::is_nothrow_copy_assignable_v<OfSmall> && std::is_nothrow_move_assignable_v<OfSmall>);
+
 TEST_CASE("small: grows from its own room to the heap and keeps its elements") {
   {
     InlinedVector<Counted, 2> s;

@@ -28,6 +28,10 @@ std::vector<int> values(const S& s) {
 using Ints = std::vector<int>;
 }  // namespace
 
+// An implicit assignment of these copies, which may raise.
+struct OfLists : LeanVector<int> {};
+static_assert(!std::is_nothrow_copy_assignable_v<OfLists> && std::is_nothrow_move_assignable_v<OfLists>);
+
 TEST_CASE("LeanVector grows, is copied and moved, and destroys what it made") {
   {
     LeanVector<Counted> x{1, 2, 3};

@@ -34,7 +34,10 @@ class InlinedVector {
   InlinedVector(const InlinedVector& o) : InlinedVector() {
     for (const T& x : o) push(x);
   }
-  InlinedVector& operator=(InlinedVector o) noexcept {
+  // Two of them: one that takes a copy and is noexcept would make implicit assignments noexcept, which copy.
+  InlinedVector& operator=(const InlinedVector& o) { return *this = InlinedVector(o); }
+  InlinedVector& operator=(InlinedVector&& o) noexcept {
+    if (this == &o) return *this;
     clear();
     take(o);
     return *this;

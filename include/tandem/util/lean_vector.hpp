@@ -33,8 +33,11 @@ class LeanVector {
   LeanVector(const LeanVector& o) : LeanVector() { append(o.begin(), o.end()); }
   LeanVector(LeanVector&& o) noexcept
       : data_(std::exchange(o.data_, nullptr)), size_(std::exchange(o.size_, 0)), room_(std::exchange(o.room_, 0)) {}
-  LeanVector& operator=(LeanVector o) noexcept {
-    swap(o);
+  // Two of them: one that takes a copy and is noexcept would make implicit assignments noexcept, which copy.
+  LeanVector& operator=(const LeanVector& o) { return *this = LeanVector(o); }
+  LeanVector& operator=(LeanVector&& o) noexcept {
+    LeanVector taken(std::move(o));
+    swap(taken);
     return *this;
   }
   ~LeanVector() {
