@@ -299,8 +299,8 @@ class MapBatched final : public Stage<R> {
     const Run run_;
     std::unique_ptr<Cursor<Chunk>> chunks_;
     Kept<Chunk> kept_;
-    i64 begin_ = 0,
-        before_ = 0;  // the chunk with the run's first element, and how many of its elements lie before that
+    i64 begin_ = 0;   // of the chunk that has the run's first element
+    i64 before_ = 0;  // how many of its elements lie before that one; 0 once it was read
     i64 at_ = 0;
     std::size_t part_ = 0;
   };
