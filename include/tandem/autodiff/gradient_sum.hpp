@@ -28,6 +28,8 @@ class RowSum {
   i64 rows_ = 0;             // total over all ranges
 };
 
+/// Dense gradients are added in blocks of `block`, whose sums are added in blocks again, so that the rounding error
+/// grows with the logarithm of their number.
 class GradientSum {
  public:
   bool is_set() const { return sum_.is_set() || rows_; }
@@ -36,31 +38,41 @@ class GradientSum {
     else sum_ = std::move(g);
   }
   void add(const GradientSum& other) {
+    if (other.blocks_)
+      for (const Tensor& t : *other.blocks_)
+        if (t.is_set()) add(Gradient(t));
     if (other.sum_.is_set()) add(Gradient(other.sum_));
     if (other.rows_)
       for (const Gradient& g : other.rows_->parts()) add(Gradient(g));
   }
   /// The sum of everything added so far, as one gradient; unset if nothing was added.
   Gradient& value() {
-    if (rows_) [[unlikely]]
+    if (rows_ || blocks_) [[unlikely]]
       put_together();
     return sum_;
   }
   /// Returns the sum in dense form and clears it.
   Tensor take_dense() {
-    if (rows_ || sum_.is_sparse()) [[unlikely]]
-      return take_rows();
+    if (rows_ || sum_.is_sparse() || blocks_) [[unlikely]]
+      return take_value();
     return std::move(sum_).dense();
   }
 
  private:
+  static constexpr i64 block = 64;
+
   void add_further(Gradient&& g);
+  void finish_block();
   void put_together();
-  Tensor take_rows();
+  Tensor take_value();
   RowSum& rows();
 
-  Gradient sum_;                  // the dense sum; or the only gradient, where rows_ is null
+  Gradient sum_;                  // of the last block; or the only gradient, where rows_ is null
   std::unique_ptr<RowSum> rows_;  // the row-sparse gradients
+  // [i]: the sum of fewer than `block` blocks of block^(i + 1) gradients each, or unset; null before the first block
+  // ends.
+  std::unique_ptr<LeanVector<Tensor>> blocks_;
+  i64 count_ = 0;  // of the dense additions to a first gradient
 };
 
 }  // namespace TANDEM_NS::detail

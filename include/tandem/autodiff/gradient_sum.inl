@@ -45,14 +45,39 @@ TANDEM_INLINE RowSum& GradientSum::rows() {
   } else if (sum_.is_sparse()) {
     rows();
   }
-  sum_ = sum_.is_set() ? Gradient(std::move(sum_).dense() + std::move(g).dense()) : std::move(g);
+  if (!sum_.is_set()) return void(sum_ = std::move(g));
+  if (++count_ % block == 0) {
+    finish_block();
+    sum_ = std::move(g);
+  } else {
+    sum_ = Gradient(std::move(sum_).dense() + std::move(g).dense());
+  }
 }
-[[gnu::noinline]] TANDEM_INLINE Tensor GradientSum::take_rows() {
+TANDEM_INLINE void GradientSum::finish_block() {
+  if (!blocks_) blocks_ = std::make_unique<LeanVector<Tensor>>();
+  Tensor sum = std::move(sum_).dense();
+  std::size_t level = 0;
+  for (i64 n = count_ / block;; n /= block, ++level) {
+    if (level == blocks_->size()) blocks_->push_back(Tensor());
+    Tensor& to = (*blocks_)[level];
+    to = to.is_set() ? std::move(to) + std::move(sum) : std::move(sum);
+    if (n % block) return;
+    sum = std::exchange(to, Tensor());
+  }
+}
+[[gnu::noinline]] TANDEM_INLINE Tensor GradientSum::take_value() {
   const Tensor dense = value().tensor();
   sum_ = Gradient();
   return dense;
 }
 [[gnu::noinline]] TANDEM_INLINE void GradientSum::put_together() {
+  if (blocks_) {
+    for (const Tensor& t : *blocks_)
+      if (t.is_set()) sum_ = Gradient(std::move(sum_).dense() + t);
+    blocks_.reset();
+    count_ = 0;
+  }
+  if (!rows_) return;
   Gradient all = rows_->put_together();
   rows_.reset();
   sum_ = sum_.is_set() ? Gradient(std::move(sum_).dense() + all.tensor()) : std::move(all);

@@ -1,6 +1,7 @@
 // Code shared by the LSTM and GRU kernels. For the definitions of cpu/rnn/rnn.hpp.
 #pragma once
 #include "tandem/base/error.hpp"
+#include "tandem/cpu/reduce/engine.hpp"
 #include "tandem/cpu/rnn/chunks.hpp"
 #include "tandem/cpu/rnn/rnn.hpp"
 
@@ -38,14 +39,36 @@ void for_batch_shares(i64 batch, double flops, double all, const F& f) {
   });
 }
 
-/// out += the sums of the columns of x [rows, columns].
+/// The sums of the columns of gradients that are computed a chunk of steps at a time, for biases. Those of each chunk
+/// are kept, and added at the end as a reduction adds them, so that the error does not grow with the number of chunks.
 template <class T>
-void add_column_sums(const T* x, i64 rows, i64 columns, T* out) {
-  static constexpr auto add = TANDEM_SETS_OF(T, add_row<T>);
-  parallel_for(columns, std::max<i64>(64, (1 << 16) / std::max<i64>(1, rows)), [&](i64 begin, i64 end) {
-    for (i64 r = 0; r < rows; ++r) add.get()(out + begin, x + r * columns + begin, end - begin);
-  });
-}
+class ColumnSums {
+ public:
+  ColumnSums(const KernelCall& c, const Chunks& chunks, i64 columns)
+      : fold_(fold_kernel_of<Fold::sum, &sum_of_inexact>(dtype_of_v<T>, c.op)),
+        chunks_(chunks),
+        columns_(columns),
+        sums_(chunks.count * columns) {
+    std::fill_n(sums_.data(), chunks.count * columns, T(0));
+  }
+  /// Columns [at, at + n) of the chunk that begins at a step, from x [rows, n].
+  void set(StepRange steps, i64 at, const T* x, i64 rows, i64 n) const {
+    T* const out = sums_.data() + steps.begin / chunks_.size * columns_ + at;
+    parallel_for(n, std::max<i64>(64, (1 << 16) / std::max<i64>(1, rows)),
+                 [&](i64 begin, i64 end) { fold_.columns(x + begin, rows, n, end - begin, nullptr, out + begin); });
+  }
+  /// out [columns] = the sums over all chunks.
+  void write(T* out) const {
+    std::fill_n(out, columns_, T(0));
+    fold_.columns(sums_.data(), chunks_.count, columns_, columns_, nullptr, out);
+  }
+
+ private:
+  const FoldKernel& fold_;
+  const Chunks& chunks_;
+  const i64 columns_;
+  const Numbers<T> sums_;  // [chunks, columns]
+};
 
 /// out[k, n] = a^T b over the rows of a [rows, k] and b [rows, n].
 template <class T>

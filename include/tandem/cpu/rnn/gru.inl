@@ -130,7 +130,8 @@ class GruGradients {
         dy_(k.in[8], s_.batch, s_.units, chunks_.size),
         dx_(k.out[0], s_.batch, s_.in, k.out[0].size() ? chunks_.size : 0),
         ds_(chunks_.size * s_.batch * 3 * s_.units),
-        da_(chunks_.size * s_.batch * s_.units) {}
+        da_(chunks_.size * s_.batch * s_.units),
+        db_(k, chunks_, 4 * s_.units) {}
 
   void run() {
     const i64 u = s_.units;
@@ -139,17 +140,19 @@ class GruGradients {
     const GruBackward<T> f{s_, StepCounts(k_, 10, s_), h0.read(), begin_as(dh, k_.in[9]), wh.data()};
     const bool empty = chunks_.count == 0;
     const Sums sums{empty ? begin_as_zeros(dwx, k_.out[2]) : dwx.open(),
-                    empty ? begin_as_zeros(dwh, k_.out[3]) : dwh.open(), begin_as_zeros(db, k_.out[4])};
+                    empty ? begin_as_zeros(dwh, k_.out[3]) : dwh.open()};
     std::optional<InputWeights> wx;
     if (k_.out[0].size()) wx.emplace(k_.in[2], s_, chunks_);
     for (i64 i = chunks_.count; i-- > 0;) chunk(chunks_[i], f, sums, wx ? &*wx : nullptr);
-    std::copy(sums.db + 3 * u, sums.db + 5 * u, sums.db);
+    T* const to = db.open();  // [2, 3u]: the input's, the state's
+    db_.write(to + 2 * u);
+    std::copy(to + 3 * u, to + 5 * u, to);
     for (const Part<T>* p : {&dh, &dwx, &dwh, &db}) p->write();
   }
 
  private:
   struct Sums {
-    T *dwx, *dwh, *db;
+    T *dwx, *dwh;
   };
   // dA = [ds_z, ds_r, da]: the input's sums differ from the state's only in the candidate.
   struct InputWeights {
@@ -173,8 +176,8 @@ class GruGradients {
       weight_gradient(x, s_.in, ds.x, 3 * u, 2 * u, rows, to.dwx, 3 * u, more);
       weight_gradient(x, s_.in, da.x, u, u, rows, to.dwx + 2 * u, 3 * u, more);
     }
-    add_column_sums(ds.x, rows, 3 * u, to.db + 3 * u);
-    add_column_sums(da.x, rows, u, to.db + 2 * u);
+    db_.set(steps, 0, da.x, rows, u);
+    db_.set(steps, u, ds.x, rows, 3 * u);
     if (!wx) return;
     Gemm<T> of_gates{.m = rows, .a = ds.x, .lda = 3 * u, .c = dx_.open(steps).x, .ldc = s_.in};
     wx->gates.set(of_gates);
@@ -190,6 +193,7 @@ class GruGradients {
   const Chunks chunks_;
   StepPart<T> x_, y_, gates_, hu_, dy_, dx_;
   const Numbers<T> ds_, da_;
+  const ColumnSums<T> db_;  // [the candidate's of the input, the state's three]
 };
 
 }  // namespace detail

@@ -126,7 +126,8 @@ class LstmGradients {
         cells_(k.in[8], s_.batch, s_.units, chunks_.size + 1),
         dy_(k.in[9], s_.batch, s_.units, chunks_.size),
         dx_(k.out[0], s_.batch, s_.in, k.out[0].size() ? chunks_.size : 0),
-        dz_(chunks_.size * s_.batch * 4 * s_.units) {}
+        dz_(chunks_.size * s_.batch * 4 * s_.units),
+        db_(k, chunks_, 4 * s_.units) {}
 
   void run() {
     const i64 u = s_.units;
@@ -136,17 +137,18 @@ class LstmGradients {
         s_, StepCounts(k_, 12, s_), c0.read(), begin_as(dh, k_.in[10]), begin_as(dc, k_.in[11]), wh.data()};
     const bool empty = chunks_.count == 0;
     const Sums sums{h0.read(), empty ? begin_as_zeros(dwx, k_.out[3]) : dwx.open(),
-                    empty ? begin_as_zeros(dwh, k_.out[4]) : dwh.open(), begin_as_zeros(db, k_.out[5])};
+                    empty ? begin_as_zeros(dwh, k_.out[4]) : dwh.open()};
     std::optional<ChunkWeights<T>> wx;
     if (k_.out[0].size()) wx.emplace(k_.in[3], WeightsLayout{4 * u, true, 4 * u, s_.in}, chunks_);
     for (i64 i = chunks_.count; i-- > 0;) chunk(chunks_[i], f, sums, wx ? &*wx : nullptr);
+    db_.write(db.open());
     for (const Part<T>* p : {&dh, &dc, &dwx, &dwh, &db}) p->write();
   }
 
  private:
   struct Sums {
     const T* h0;
-    T *dwx, *dwh, *db;
+    T *dwx, *dwh;
   };
   void chunk(StepRange steps, const LstmBackward<T>& f, const Sums& to, const ChunkWeights<T>* wx) {
     const i64 u = s_.units, rows = steps.count() * s_.batch, before = std::max<i64>(0, steps.begin - 1);
@@ -159,7 +161,7 @@ class LstmGradients {
     weight_gradient(x_.read(steps).x, s_.in, dz.x, 4 * u, 4 * u, rows, to.dwx, 4 * u, more);
     // Past a row's length dz is 0, so y's zeros there do no harm.
     recurrent_gradient(to.h0, y_.read({before, steps.end - 1}), dz, steps, to.dwh, more);
-    add_column_sums(dz.x, rows, 4 * u, to.db);
+    db_.set(steps, 0, dz.x, rows, 4 * u);
     if (!wx) return;
     Gemm<T> inputs{.m = rows, .a = dz.x, .lda = 4 * u, .c = dx_.open(steps).x, .ldc = s_.in};
     wx->set(inputs);
@@ -172,6 +174,7 @@ class LstmGradients {
   const Chunks chunks_;
   StepPart<T> x_, y_, gates_, cells_, dy_, dx_;
   const Numbers<T> dz_;
+  const ColumnSums<T> db_;
 };
 
 }  // namespace detail

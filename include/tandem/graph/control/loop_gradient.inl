@@ -7,6 +7,7 @@
 #include "tandem/graph/control/body.hpp"
 #include "tandem/graph/control/loop_layout.hpp"
 #include "tandem/graph/exec/concrete.hpp"
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/index/rows.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 
@@ -57,7 +58,8 @@ TANDEM_LAZY class LoopGradient {
     for (std::size_t i = 0; i < at_.carried; ++i)
       if (flows_[i]) starts.push_back(c_.g[i].is_set() ? c_.g[i] : zeros_like(c_.out[i]));
     for (std::size_t i = 0; i < a_.body->arguments.size(); ++i)
-      if (is_capture(i) && set_[i]) starts.push_back(zeros_like(c_.in[at_.input_of_argument(i)]));
+      if (is_capture(i) && set_[i])
+        starts.push_back(zeros_like(c_.in[at_.input_of_argument(i)], sum_dtype(argument_spec(i))));
     BackwardBody body(d_, std::move(backward));
     const std::vector<Tensor> sums = declare_carried(body, starts);
     declare_rows(body);
@@ -112,13 +114,31 @@ TANDEM_LAZY class LoopGradient {
     return argument >= at_.carried + at_.rows && argument < a_.body->arguments.size();
   }
 
+  // The dtype in which the gradients of a capture are summed over the iterations. A wider one for half precision, and
+  // for what many iterations may read: scalars and vectors. Large captures are added in their own dtype, which products
+  // do in place; their error is at most the number of iterations / 2^24 of the sum of magnitudes.
+  DType sum_dtype(const Spec& capture) const {
+    constexpr i64 few_iterations = 64, small = 4096;
+    const DType d = capture.dtype;
+    if (dtypes::half_floating.has(d)) return DType::float32;
+    const bool known = at_.rows && a_.ragged_rows.find('r') == std::string::npos;
+    const i64 iterations = known ? c_.in[at_.first_row()].shape().dim(0) : none;
+    if (iterations != none && iterations <= few_iterations) return d;
+    if (!capture.shape.is_fully_defined() || capture.shape.size() > small) return d;
+    return d == DType::float32 ? DType::float64 : d == DType::complex64 ? DType::complex128 : d;
+  }
+
   // Declares the carried values: incoming gradients, then sums. Returns the sums.
   std::vector<Tensor> declare_carried(BackwardBody& body, const std::vector<Tensor>& starts) {
     std::vector<Tensor> sums;
     for (std::size_t i = 0; i < at_.carried; ++i)
       if (flows_[i]) flowing_.push_back(body.argument(starts[carried_++], argument_spec(i)));
     for (std::size_t i = 0; i < a_.body->arguments.size(); ++i)
-      if (is_capture(i) && set_[i]) sums.push_back(body.argument(starts[carried_++], argument_spec(i)));
+      if (is_capture(i) && set_[i]) {
+        Spec spec = argument_spec(i);
+        spec.dtype = starts[carried_].dtype();
+        sums.push_back(body.argument(starts[carried_++], spec));
+      }
     return sums;
   }
   void declare_rows(BackwardBody& body) {
@@ -171,7 +191,8 @@ TANDEM_LAZY class LoopGradient {
     for (std::size_t i = 0, next = 0; i < a_.body->arguments.size(); ++i) {
       if (!is_capture(i) || !set_[i]) continue;
       const Tensor& sum = sums[next++];
-      outputs.push_back(g[i].is_sparse() ? add_rows(sum, g[i].slices().indices, g[i].values()) : sum + g[i].dense());
+      outputs.push_back(g[i].is_sparse() ? add_rows(sum, g[i].slices().indices, cast(g[i].values(), sum.dtype()))
+                                         : sum + cast(g[i].dense(), sum.dtype()));
     }
     for (std::size_t i = 0; i < a_.body->arguments.size(); ++i)
       if (is_row(i) && set_[i]) {
@@ -192,7 +213,10 @@ TANDEM_LAZY class LoopGradient {
     }
     for (const bool rows : {false, true})
       for (std::size_t i = at_.carried; i < a_.body->arguments.size(); ++i)
-        if (set_[i] && is_row(i) == rows) r[at_.input_of_argument(i)] = std::move(out[next++]);
+        if (set_[i] && is_row(i) == rows) {
+          Tensor& g = out[next++];
+          r[at_.input_of_argument(i)] = rows ? std::move(g) : cast(g, argument_spec(i).dtype);
+        }
     return r;
   }
 
