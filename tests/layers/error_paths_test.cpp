@@ -112,6 +112,50 @@ TEST_CASE("Embedding names itself and the index") {
   CHECK_THAT(message([&] { alone(constant({-1})); }), ContainsSubstring("Embedding: index -1"));
 }
 
+TEST_CASE("errors of layers name the path when a traced call runs") {
+  const Net net;
+  const Tensor wrong = constant({1, 10});
+  const auto check = [&](const std::string& text) {
+    CHECK_THAT(text, ContainsSubstring("Embedding") && ContainsSubstring("index 10 at position [1]") &&
+                         ContainsSubstring("(in net/block_1/embedding)"));
+  };
+  const auto embed = function([&](const Tensor& ids) { return net.second.embedding(ids); });
+  CHECK(embed(constant({1, 9})).shape() == Shape{2, 3});
+  check(message([&] { embed(wrong); }));
+  const auto outer = function([&](const Tensor& ids) { return embed(ids) * 2.f; });
+  check(message([&] { outer(wrong); }));
+  const auto rows = function(
+      [&](const Tensor& ids) { return map_fn([&](const Tensor& i) { return net.second.embedding(i); }, ids); });
+  CHECK_THAT(message([&] { rows(wrong); }),
+             ContainsSubstring("Embedding") && ContainsSubstring("(in net/block_1/embedding)"));
+  check(message([&] {
+    GradientTape tape;
+    embed(wrong);
+  }));
+  CHECK_THAT(message([&] { net.second.embedding(constant({1, 2})), matmul(x, x); }), !ContainsSubstring("(in "));
+}
+TEST_CASE("errors of traced layers whose sizes are known only at run time name the path") {
+  const Net net;
+  net.first.a(x);
+  const auto f =
+      function([&](const Tensor& t) { return net.first.a(t) * 2.f; }, {.input_signature = {TensorSpec({none, none})}});
+  CHECK(f(x).shape() == Shape{2, 4});
+  CHECK_THAT(message([&] {
+               f(ones({2, 9}));
+             }),
+             ContainsSubstring("float32[2,9]") && ContainsSubstring("(in net/block/dense)"));
+}
+TEST_CASE("errors of traced layers do not need the layers") {
+  auto net = std::make_unique<Net>();
+  const auto embed = function([&](const Tensor& ids) { return net->second.embedding(ids); });
+  embed(constant({1, 9}));
+  net.reset();
+  CHECK_THAT(message([&] {
+               embed(constant({1, 10}));
+             }),
+             ContainsSubstring("Embedding") && !ContainsSubstring("(in net"));
+}
+
 TEST_CASE("layers that get another dtype say which cast") {
   const Net net;
   const layers::Conv2D conv(2, {1, 1});

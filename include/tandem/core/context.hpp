@@ -10,6 +10,7 @@ namespace TANDEM_NS {
 struct Observer;
 struct Replication;
 struct Stager;
+class Opaque;
 namespace memory {
 struct Cache;
 }
@@ -44,8 +45,9 @@ extern TANDEM_API constinit thread_local bool training_is_set;
 extern TANDEM_API constinit thread_local bool checks_gradients;
 /// A layer's call on this thread. The innermost one adds to errors where the layer is (Module::InCall).
 struct LayerCall {
-  const void* layer;
-  void (*place)(const void* layer, errors::OpError&);
+  const void* layer;  // a Module; null where the ops of a traced call are applied again
+  Opaque* state;      // its contents, which traces keep
+  void (*place)(Opaque& state, errors::OpError&);
   const LayerCall* outer;
 };
 extern TANDEM_API constinit thread_local const LayerCall* layer_call;

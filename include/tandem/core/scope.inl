@@ -4,7 +4,7 @@
 
 namespace TANDEM_NS {
 TANDEM_INLINE void errors::detail::place_error(OpError& e) {
-  if (const tandem::detail::LayerCall* c = tandem::detail::layer_call; c && !e.has_context()) c->place(c->layer, e);
+  if (const tandem::detail::LayerCall* c = tandem::detail::layer_call; c && !e.has_context()) c->place(*c->state, e);
   for (const tandem::detail::CallSite* c = context.call; c; c = c->outer())
     if (c->op()) e.set_op(c->op());  // the outermost one, which the user called
   for (const tandem::detail::CallSite* c = context.call; c; c = c->outer()) {

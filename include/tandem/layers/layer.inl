@@ -30,7 +30,8 @@ TANDEM_INLINE std::atomic<bool>& detail::inference_warned() {
   for (const Observer* o = context.observers; o; o = o->next) is_taped |= !o->paused && !o->every_op && !o->ended;
   if (!is_taped || inference_warned().exchange(true)) return;
   const auto* const call = tandem::detail::layer_call;
-  const std::string path = call ? static_cast<const Module*>(call->layer)->path_in_model() : std::string();
+  const std::string path =
+      call && call->layer ? static_cast<const Module*>(call->layer)->path_in_model() : std::string();
   tandem::detail::warn(
       ("a layer that behaves differently in training" + (path.empty() ? "" : ", " + path + ",") +
        " infers under a GradientTape: a training loop needs auto scope = tandem::training_scope(true); "

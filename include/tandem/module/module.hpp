@@ -157,7 +157,7 @@ class TANDEM_API Module {
   /// module that contains it. run_with_weights() and Sequential make one; a layer without weights does so itself.
   class InCall {
    public:
-    explicit InCall(const Module& layer) : here_{&layer, &place_error, detail::layer_call} {
+    explicit InCall(const Module& layer) : here_{&layer, layer.state_.get(), &place_error, detail::layer_call} {
       detail::layer_call = &here_;
     }
     InCall(const InCall&) = delete;
@@ -206,7 +206,8 @@ class TANDEM_API Module {
   struct Search;
   struct Separation;
   bool may_be_child() const;
-  static void place_error(const void* layer, errors::OpError&);
+  static std::string path_of(Contents&);
+  static void place_error(Opaque& contents, errors::OpError&);
   void build_locked(Callable build) const;
   Ref<Asset> asset_at(std::size_t i) const;
   struct Marks;

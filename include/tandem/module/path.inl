@@ -50,8 +50,8 @@ struct Module::Search final : Walk {
       all.push_back(handle(*m));
   return all;
 }
-[[gnu::cold]] TANDEM_INLINE std::string Module::path_in_model() const {
-  Contents& wanted = contents();
+[[gnu::cold]] TANDEM_INLINE std::string Module::path_in_model() const { return path_of(contents()); }
+[[gnu::cold]] TANDEM_INLINE std::string Module::path_of(Contents& wanted) {
   const u64 changes = places().changes.load(std::memory_order_acquire);
   if (wanted.alone.load(std::memory_order_relaxed) == changes) return {};
   std::string longest;
@@ -71,9 +71,8 @@ struct Module::Search final : Walk {
   if (!missed) wanted.alone.store(changes, std::memory_order_relaxed);
   return {};
 }
-[[gnu::cold]] TANDEM_INLINE void Module::place_error(const void* layer, errors::OpError& e) {
-  if (const std::string path = static_cast<const Module*>(layer)->path_in_model(); !path.empty())
-    e.set_context("in " + path);
+[[gnu::cold]] TANDEM_INLINE void Module::place_error(Opaque& contents, errors::OpError& e) {
+  if (const std::string path = path_of(static_cast<Contents&>(contents)); !path.empty()) e.set_context("in " + path);
 }
 
 namespace detail {
@@ -123,7 +122,8 @@ __attribute__((cold, no_sanitize("thread", "address"))) TANDEM_INLINE bool has_w
 [[gnu::cold]] TANDEM_INLINE void Module::check_registered() const {
   const auto passed = [this] { contents().is_checked.store(true, std::memory_order_relaxed); };
   const auto* called = this;  // the layer that the model called, which contains this one
-  for (const detail::LayerCall* c = detail::layer_call; c; c = c->outer) called = static_cast<const Module*>(c->layer);
+  for (const detail::LayerCall* c = detail::layer_call; c; c = c->outer)
+    if (c->layer) called = static_cast<const Module*>(c->layer);
   if (called->contents().has_parent.load(std::memory_order_relaxed)) return passed();
   std::string model;
   {

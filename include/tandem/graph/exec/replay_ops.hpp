@@ -13,10 +13,26 @@
 
 namespace TANDEM_NS::detail {
 
+// The call of a node's layer, for a scope.
+class InLayer {
+ public:
+  TANDEM_LAZY explicit InLayer(const Node::Layer& l) : here_{nullptr, l.state.get(), l.place, layer_call} {
+    layer_call = &here_;
+  }
+  InLayer(const InLayer&) = delete;
+  InLayer& operator=(const InLayer&) = delete;
+  TANDEM_LAZY ~InLayer() { layer_call = here_.outer; }
+
+ private:
+  LayerCall here_;
+};
 // Applies a node's op as a part of what it was a part of when it was traced.
 TANDEM_LAZY inline Tensors replay_node(const Node& n, Inputs in) {
-  std::optional<CallSite> site;
-  if (n.gradient_of) site.emplace(n.where, *n.gradient_of);
+  std::optional<CallSite> gradient, called;
+  std::optional<InLayer> layer;
+  if (n.gradient_of) gradient.emplace(n.where, *n.gradient_of);
+  if (n.called) called.emplace(no_options, n.called);
+  if (n.layer.state) layer.emplace(n.layer);
   // In another trace the nodes get names of their own.
   const OpOptions options{.name = context.stager ? Name() : Name(n.name), .where = n.where};
   try {

@@ -11,12 +11,14 @@ namespace TANDEM_NS::detail {
 TANDEM_LAZY inline void name_gradient(errors::OpError& e, const Node& n) {
   if (n.gradient_of) e.set_context("in the gradient of " + display_name(*n.gradient_of));
 }
-// Adds the node's name and source line to an error that its kernel raises.
+// Adds to an error that the node's kernel raises the node's name and source line, and what the op was a part of.
 TANDEM_LAZY inline void name_error(errors::OpError& e, const Node& n) {
   name_op(e, *n.op);
+  if (n.called) e.set_op(n.called);
   const std::string line = line_text(n.where);
   e.set_name(line.empty() ? n.name : n.name + " at " + line);
   name_gradient(e, n);
+  if (n.layer.state && !e.has_context()) n.layer.place(*n.layer.state, e);
 }
 TANDEM_LAZY [[gnu::cold, gnu::noinline]] inline void profile_node(const Graph& g, const Node& n, i64 start) {
   InlinedVector<const Spec*, 8> in, out;

@@ -17,6 +17,12 @@ namespace TANDEM_NS {
 
 /// One op of a graph. Its outputs are the values first_out, first_out + 1, ...
 struct Node {
+  /// The layer in whose call the op was applied (Module::InCall): its contents, and what adds its path to an error.
+  struct Layer {
+    Ref<Opaque> state;  // null: none
+    void (*place)(Opaque& state, errors::OpError&) = nullptr;
+  };
+
   const OpDef* op = nullptr;
   Attrs attrs;
   InlinedVector<ValueId, 3> in;
@@ -25,6 +31,8 @@ struct Node {
   std::string name;                    // "scope/MatMul_1"; unique in its graph, no effect on semantics
   SourceLocation where;                // the user's source location, if known
   const OpDef* gradient_of = nullptr;  // the op in whose gradient it was applied, if known
+  const char* called = nullptr;        // the public function that applied it among other ops, if any
+  Layer layer;
 };
 
 /// Lazily created object attached to its owner: created once, by the first thread that needs it.

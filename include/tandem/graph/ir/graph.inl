@@ -71,7 +71,13 @@ TANDEM_LAZY_INLINE Ref<Graph> Graph::copy() const {
 }
 TANDEM_LAZY_INLINE ValueId Graph::add(const OpDef& op, const Attrs& attrs, Span<const ValueId> in, Span<const Spec> out,
                                       std::string node_name, SourceLocation where) {
-  Node n{&op, attrs, {}, specs.end_id(), static_cast<int>(out.size()), std::move(node_name), where};
+  Node n;
+  n.op = &op;
+  n.attrs = attrs;
+  n.first_out = specs.end_id();
+  n.outputs = static_cast<int>(out.size());
+  n.name = std::move(node_name);
+  n.where = where;
   for (ValueId v : in) n.in.push(v);
   nodes.make_room();
   specs.append(out.begin(), out.end());
