@@ -192,12 +192,18 @@ foreach(group ${test_groups})
   endif()
 endforeach()
 # Hidden tests, which take minutes.
-foreach(group test_distribute test_summary)
+foreach(group test_allocations test_distribute test_summary)
   if(TARGET ${group})
     add_test(NAME ${group}_thorough COMMAND ${group} "[thorough]" WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
     set_tests_properties(${group}_thorough PROPERTIES LABELS thorough TIMEOUT 900)
   endif()
 endforeach()
+# Every allocation of each call fails in turn, where test_allocations tries some of them.
+if(TARGET test_allocations)
+  add_test(NAME every_allocation_thorough COMMAND test_allocations "faults*" WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+  set_tests_properties(every_allocation_thorough PROPERTIES LABELS thorough TIMEOUT 900
+    ENVIRONMENT TANDEM_FAULTS=1000000)
+endif()
 # Not those that replace system calls or make allocations fail, which must be in a program of their own, and not those of
 # kernels and single ops, which are the same in both modes: the tests of the op table call every op.
 list(FILTER header_only_fast EXCLUDE REGEX

@@ -32,12 +32,12 @@ long news_of(const F& f) {
   f();
   return counted::news - before;
 }
-// Whether twice as many cost about twice as much.
+// Whether four times as many cost about four times as much.
 template <class F>
-void check_linear(const F& of_size) {
+void check_linear(const F& of_size, int size = 400) {
   of_size(100);  // what is made once
-  const long some = news_of([&] { of_size(400); }), many = news_of([&] { of_size(1600); });
-  CHECK(some >= 400);
+  const long some = news_of([&] { of_size(size); }), many = news_of([&] { of_size(4 * size); });
+  CHECK(some >= size);
   CHECK(many < 5 * some);
 }
 Open parent_of(int n) {
@@ -59,6 +59,51 @@ TEST_CASE("growth: children that are named after their classes") {
   std::vector<std::string> paths;
   for (const Module::Named& v : parent.named_variables()) paths.push_back(v.path);
   CHECK(paths == std::vector<std::string>{kind + "/w", kind + "_1/w", kind + "_2/w"});
+}
+TEST_CASE("growth: a hundred thousand children, layers, weights and traced ops", "[.][thorough]") {
+  constexpr int size = 25'000;
+  const std::string file =
+      (fs::temp_directory_path() / ("tandem_growth_" + std::to_string(std::random_device()()))).string();
+  check_linear(
+      [&](int n) {
+        const Open parent = parent_of(n);
+        train::save_weights(parent, file);
+        train::load_weights(parent, file);
+        parent.summary();
+      },
+      size);
+  fs::remove(file);
+  check_linear(
+      [](int n) {
+        layers::Sequential s;
+        for (int i = 0; i < n; ++i) s.add(layers::Dense(1));
+        s(ones({1, 1}));
+      },
+      size);
+  check_linear(
+      [](int n) {
+        const auto f = function([&](const Tensor& x) {
+          Tensor y = x;
+          for (int i = 0; i < n; ++i) y = exp(y);
+          return y;
+        });
+        f(ones({2}));
+      },
+      size);
+  check_linear(
+      [](int n) {
+        GradientTape tape({.ledger = true});
+        const Tensor x = ones({2});
+        tape.watch(x);
+        Tensor y = x;
+        for (int i = 0; i < n; ++i) {
+          const name_scope scope("a scope whose name does not fit into a small string " + std::to_string(i));
+          y = y * x;
+        }
+        tape.gradient(y, x);
+        to_string(tape.memory());
+      },
+      size);
 }
 TEST_CASE("growth: members that are named after their classes") {
   const auto list = []<std::size_t n>(const Members<n>& m) {
