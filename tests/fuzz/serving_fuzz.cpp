@@ -40,9 +40,9 @@ class Echo final : public serving::Core {
     all = {{"serving_default", texts}, {"n", numbers}, {"c", examples}};
   }
   serving::Response predict(const serving::Request& r) override { return {1, r.inputs}; }
-  serving::Signatures signatures(const serving::ModelSpec&, i64& version) override {
+  std::shared_ptr<const serving::Signatures> signatures(const serving::ModelSpec&, i64& version) override {
     version = 1;
-    return all;
+    return std::make_shared<serving::Signatures>(all);
   }
   std::vector<serving::VersionStatus> states(const serving::ModelSpec&) override { return {{1}}; }
   std::vector<std::string> models() override { return {"m"}; }

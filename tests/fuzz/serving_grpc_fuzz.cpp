@@ -28,11 +28,11 @@ class Echo final : public serving::Core {
       return {1, {{"outputs", zeros(Shape{r.inputs.at("inputs").shape().dim(0)})}}};
     return {1, r.inputs};
   }
-  std::map<std::string, saved_model::Signature> signatures(const serving::ModelSpec&, i64& version) override {
+  std::shared_ptr<const serving::Signatures> signatures(const serving::ModelSpec&, i64& version) override {
     version = 1;
     saved_model::Signature s;
     s.inputs = {{"x", {{none, none}, float32}}}, s.outputs = {{"y", {{}, tandem::string}}};
-    return {{"serving_default", s}};
+    return std::make_shared<serving::Signatures>(serving::Signatures{{"serving_default", s}});
   }
   std::vector<serving::VersionStatus> states(const serving::ModelSpec&) override { return {{1}}; }
   std::vector<std::string> models() override { return {"m"}; }

@@ -36,7 +36,7 @@ TEST_CASE("engine: half plus two answers, and says which version did") {
   r.outputs = {"y"};
   CHECK(engine.predict(r).outputs.size() == 1);
   i64 version = 0;
-  CHECK(engine.signatures({"half"}, version).at("serving_default").inputs[0].name == "x");
+  CHECK(engine.signatures({"half"}, version)->at("serving_default").inputs[0].name == "x");
   CHECK(version == 3);
 }
 

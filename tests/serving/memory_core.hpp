@@ -53,10 +53,11 @@ class MemoryCore : public tandem::serving::Core {
       });
     return {version, out};
   }
-  tandem::serving::Signatures signatures(const tandem::serving::ModelSpec& m, i64& version) override {
+  std::shared_ptr<const tandem::serving::Signatures> signatures(const tandem::serving::ModelSpec& m,
+                                                                i64& version) override {
     const auto& found = find(m);
     version = found.first;
-    return found.second.signatures;
+    return std::make_shared<tandem::serving::Signatures>(found.second.signatures);
   }
   std::vector<tandem::serving::VersionStatus> states(const tandem::serving::ModelSpec& m) override {
     if (m.version || !m.label.empty()) return {{find(m).first, tandem::serving::State::available}};

@@ -29,8 +29,8 @@ struct ChangingCore final : MemoryCore {
     ++predicted;
     return MemoryCore::predict(r);
   }
-  serving::Signatures signatures(const serving::ModelSpec& m, i64& version) override {
-    const serving::Signatures r = MemoryCore::signatures(m, version);
+  std::shared_ptr<const serving::Signatures> signatures(const serving::ModelSpec& m, i64& version) override {
+    const auto r = MemoryCore::signatures(m, version);
     if (after_signatures) after_signatures();
     return r;
   }

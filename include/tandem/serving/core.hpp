@@ -1,6 +1,6 @@
 // Core: answers requests, whatever protocol they came by. Part of the component tandem::serving.
 #pragma once
-#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,9 +19,9 @@ class TANDEM_API Core {
   ///           errors::ResourceExhaustedError if the queue is full; errors::UnavailableError while the server shuts
   ///           down; errors::DeadlineExceededError, errors::CancelledError as .call says; what the model raises
   virtual Response predict(const Request& request) = 0;
-  /// The signatures of a version by name, without graphs, and the version.
+  /// The signatures of a version by name, without graphs, and the version. They may hold the version in memory.
   ///   throws  errors::NotFoundError as predict
-  virtual std::map<std::string, saved_model::Signature> signatures(const ModelSpec& model, i64& version) = 0;
+  virtual std::shared_ptr<const Signatures> signatures(const ModelSpec& model, i64& version) = 0;
   /// The states of a model's versions, the newest first; of one if the spec has a version or a label.
   ///   throws  errors::NotFoundError for a model or version that is not known
   virtual std::vector<VersionStatus> states(const ModelSpec& model) = 0;

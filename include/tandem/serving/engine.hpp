@@ -22,7 +22,7 @@ class TANDEM_API Engine final : public Core {
   ~Engine() override;
 
   Response predict(const Request& request) override;
-  std::map<std::string, saved_model::Signature> signatures(const ModelSpec& model, i64& version) override;
+  std::shared_ptr<const Signatures> signatures(const ModelSpec& model, i64& version) override;
   std::vector<VersionStatus> states(const ModelSpec& model) override;
   std::vector<std::string> models() override;
   bool is_ready() override;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -309,10 +308,10 @@ TANDEM_INLINE Response Engine::predict(const Request& request) {
   }
 }
 
-TANDEM_INLINE std::map<std::string, saved_model::Signature> Engine::signatures(const ModelSpec& model, i64& version) {
+TANDEM_INLINE std::shared_ptr<const Signatures> Engine::signatures(const ModelSpec& model, i64& version) {
   const impl::Lease servable = parts_->manager.acquire(model);
   version = servable->version;
-  return servable->loaded.signatures();
+  return {servable, &servable->loaded.signatures()};
 }
 TANDEM_INLINE std::vector<VersionStatus> Engine::states(const ModelSpec& model) {
   return parts_->manager.states(model);

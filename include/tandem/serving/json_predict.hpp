@@ -1,18 +1,12 @@
 // TensorFlow Serving's JSON for :predict, :classify and :regress. Part of the component tandem::serving. Not here: HTTP
 // (rest.hpp), the Open Inference Protocol (json_infer.hpp).
 #pragma once
-#include <map>
 #include <string>
 #include <string_view>
 
-#include "tandem/saved_model/load.hpp"
+#include "tandem/serving/request.hpp"
 
 namespace TANDEM_NS::serving {
-
-using saved_model::NamedTensors;
-
-/// Signatures by name, as Core::signatures() returns them.
-using Signatures = std::map<std::string, saved_model::Signature>;
 
 struct PredictOptions {
   bool ignore_extra_inputs = false;  ///< passes over inputs that the signature does not have

@@ -1,6 +1,7 @@
 // What the protocols of a model server have in common: which model is meant, what it gets, what it returns. Part of the
 // component tandem::serving. Not here: the protocols themselves (rest.hpp), where models come from (manager.hpp).
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@ namespace TANDEM_NS::serving {
 
 using saved_model::NamedTensors;
 using saved_model::TensorInfo;
+using Signatures = std::map<std::string, saved_model::Signature>;  ///< by name
 
 /// Which version of which model. Without a version or a label: the newest version that is available.
 struct ModelSpec {

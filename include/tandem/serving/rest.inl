@@ -58,7 +58,7 @@ auto with_version(Core& core, const ModelSpec& model, F f) {
     ModelSpec bound = model;
     if (i < most_tries) bound.version = version, bound.label.clear();
     try {
-      return f(signatures, bound);
+      return f(*signatures, bound);
     } catch (const errors::NotFoundError&) {
       if (model.version || i == most_tries) throw;
     }
@@ -72,7 +72,7 @@ TANDEM_INLINE HttpAnswer model_answer(Core& core, const ModelSpec& model) {
   for (const VersionStatus& s : core.states(model))
     if (s.state == State::available) versions.push_back(s.version);
   std::sort(versions.begin(), versions.end());
-  return json_answer(infer_metadata_json(model.name, versions, signatures));
+  return json_answer(infer_metadata_json(model.name, versions, *signatures));
 }
 
 }  // namespace impl
@@ -118,7 +118,7 @@ TANDEM_INLINE HttpAnswer Rest::answer_get(const RestPath& path) const {
     case RestPath::metadata: {
       i64 version = 0;
       const auto signatures = core_.signatures(path.model, version);
-      return impl::json_answer(impl::metadata_json(path.model.name, version, signatures));
+      return impl::json_answer(impl::metadata_json(path.model.name, version, *signatures));
     }
     case RestPath::server:
       return impl::json_answer("{\"name\":\"tandem\",\"version\":\"" TANDEM_STRINGIFY(TANDEM_VERSION_MAJOR) "." TANDEM_STRINGIFY(

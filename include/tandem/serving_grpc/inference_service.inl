@@ -85,9 +85,9 @@ TANDEM_INLINE std::string Methods::infer_metadata(std::string_view message, cons
   io::detail::append_field(r, 1, model.name);
   for (const i64 v : versions) io::detail::append_field(r, 2, std::to_string(v));
   io::detail::append_field(r, 3, "tandem");
-  const auto found = signatures.find("serving_default");
-  const auto at = found == signatures.end() ? signatures.begin() : found;
-  if (at == signatures.end()) return r;
+  const auto found = signatures->find("serving_default");
+  const auto at = found == signatures->end() ? signatures->begin() : found;
+  if (at == signatures->end()) return r;
   append_tensor_metadata(r, 4, at->second.inputs);
   append_tensor_metadata(r, 5, at->second.outputs);
   return r;

@@ -59,8 +59,8 @@ TANDEM_INLINE void Methods::drop_extra_inputs(Request& r) const {
   i64 version = 0;
   const auto all = core_.signatures(r.model, version);
   r.model.version = version, r.model.label.clear();
-  const auto at = all.find(r.model.signature.empty() ? "serving_default" : r.model.signature);
-  if (at == all.end()) return;
+  const auto at = all->find(r.model.signature.empty() ? "serving_default" : r.model.signature);
+  if (at == all->end()) return;
   const std::vector<TensorInfo>& known = at->second.inputs;
   std::erase_if(r.inputs, [&](const auto& input) {
     return std::none_of(known.begin(), known.end(), [&](const TensorInfo& t) { return t.name == input.first; });

@@ -59,7 +59,7 @@ TANDEM_INLINE std::string Methods::model_metadata(std::string_view message, cons
     io::detail::append_field(to, 1, "signature_def");
     io::detail::append_message(to, 2, [&] {  // google.protobuf.Any
       io::detail::append_field(to, 1, "type.googleapis.com/tensorflow.serving.SignatureDefMap");
-      io::detail::append_field(to, 2, signature_def_map(signatures));
+      io::detail::append_field(to, 2, signature_def_map(*signatures));
     });
   });
   return to;
