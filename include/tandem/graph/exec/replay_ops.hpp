@@ -21,7 +21,7 @@ class InLayer {
   }
   InLayer(const InLayer&) = delete;
   InLayer& operator=(const InLayer&) = delete;
-  TANDEM_LAZY ~InLayer() { layer_call = here_.outer; }
+  ~InLayer() { layer_call = here_.outer; }
 
  private:
   LayerCall here_;

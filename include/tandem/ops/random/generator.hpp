@@ -35,7 +35,7 @@ class TANDEM_API Generator {
   Tensor uniform(const Dims& shape, Scalar minval, Scalar maxval, UniformOptions options) const;
 
   /// Returns the key of the next draw, int64[2], and advances the state. In a trace this adds two nodes; no host
-  /// value is frozen.
+  /// value is frozen. A draw that raises, because memory is exhausted, has taken its key already.
   Tensor next_key() const;
   /// Restarts the generator with the given seed.
   void reset(i64 seed) const;
