@@ -75,7 +75,7 @@ TANDEM_INLINE std::vector<std::string_view> hparam_list(std::string_view text) {
     if (open < 0) break;
   }
   if (quoted || open != 0)
-    impl::refuse_hparam("quotes or brackets are not closed in " + tandem::detail::escaped_text(text));
+    train::impl::refuse_hparam("quotes or brackets are not closed in " + tandem::detail::escaped_text(text));
   r.push_back(trimmed(text.substr(from)));
   return r;
 }
@@ -85,19 +85,19 @@ TANDEM_INLINE std::string unquoted(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '"') {
       if (i + 1 < text.size())
-        impl::refuse_hparam("something follows the quotes of " + tandem::detail::escaped_text(text));
+        train::impl::refuse_hparam("something follows the quotes of " + tandem::detail::escaped_text(text));
       return r;
     }
     if (text[i] == '\\' && i + 1 < text.size()) ++i;
     r += text[i];
   }
-  impl::refuse_hparam("the quotes are not closed in " + tandem::detail::escaped_text(text));
+  train::impl::refuse_hparam("the quotes are not closed in " + tandem::detail::escaped_text(text));
 }
 TANDEM_INLINE bool parse_hparam(std::string_view text, HParamValue& to) {
   return std::visit(
       [&]<class T>(const T&) {
         T x{};
-        const bool fits = impl::read_text(text, x);
+        const bool fits = train::impl::read_text(text, x);
         if (fits) to = HParamValue(std::move(x));
         return fits;
       },

@@ -26,7 +26,7 @@ TANDEM_LAZY_INLINE Tensor BatchCall::aligned(unsigned i, int to) const {
   Dims dims;
   dims.push(rows);
   for (int d = own; d < to; ++d) dims.push(1);
-  for (int d = 0; d < own; ++d) dims.push(sizes[d + 1]);
+  for (int d = 0; d < own; ++d) dims.push(sizes[static_cast<std::size_t>(d) + 1]);
   return reshape(in[i].tensor, dims);
 }
 TANDEM_LAZY_INLINE Tensor BatchCall::repeated(unsigned i) const {
