@@ -53,6 +53,74 @@ TEST_CASE("what is missing, of another shape or only in the file is allowed on r
       "restored 1, deferred 0, missing 2: net/hidden/bias net/out/kernel, mismatched 1: net/out/bias, unused 1: other");
 }
 
+TEST_CASE("assert_consumed names all of the program and of the file that has not matched") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "file";
+  const train::RestoreOptions lenient{.partial = true, .allow_missing = true, .allow_mismatched = true};
+  const Two net;
+  net(zeros({1, 2}));
+  const train::Checkpoint checkpoint({{"net", net}});
+  io::save_safetensors(path, {{"net/hidden/kernel", ones({2, 2})}, {"net/out/bias", ones({5})}, {"other", ones({1})}});
+  const train::RestoreReport report = checkpoint.restore(path, lenient);
+  const std::string error = error_of<errors::InvalidArgumentError>([&] { report.assert_consumed(); });
+  for (const char* line : {"net/hidden/bias is missing", "net/out/kernel is missing", "net/out/bias has another shape",
+                           "other is only in the file"})
+    CHECK_THAT(error, ContainsSubstring(line));
+  CHECK(error.find("net/hidden/kernel") == error.npos);
+  checkpoint.save(path);
+  CHECK_NOTHROW(checkpoint.restore(path, lenient).assert_consumed());
+  const Two later;
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] {
+               train::Checkpoint({{"net", later}}).restore(path, lenient).assert_consumed();
+             }),
+             ContainsSubstring("net/out/bias is kept for a Variable that did not exist: call the model"));
+}
+
+// The weights of a model that is trained, in a model of another class that draws samples: the same paths.
+struct Language : Module {
+  layers::Embedding words{5, 3};
+  layers::GRU rnn{4, {.return_sequences = true}};
+  layers::Dropout dropout{0.5};
+  layers::Dense out{5};
+  Language() { add_module("words", words), add_module("rnn", rnn), add_module("out", out); }
+  Tensor operator()(const Tensor& ids) const { return out(dropout(rnn(words(ids)).output)); }
+};
+struct Sampler : Module {
+  layers::Dense project{5};
+  layers::GRU step{4};
+  layers::Embedding table{5, 3};
+  Sampler() { add_module("out", project), add_module("rnn", step), add_module("words", table); }
+  i64 operator()(const Tensor& ids) const { return argmax(project(step(table(ids)).output), 1).to_vector<i64>()[0]; }
+};
+
+TEST_CASE("a model of another class with the same paths restores: of training, then for sampling") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "file";
+  const Language trained;
+  const optimizers::Adam adam(0.1);
+  const Tensor ids = constant({{0, 3, 1}});
+  trained(ids);
+  for (int i = 0; i < 3; ++i) {
+    const training_scope training(true);
+    adam.minimize([&] { return reduce_mean(square(trained(ids))); }, trained.trainable_variables());
+  }
+  train::Checkpoint({{"model", trained}, {"adam", adam}}).save(path);
+  const Sampler sampler;
+  const train::Checkpoint sampling({{"model", sampler}});
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { sampling.restore(path); }),
+             ContainsSubstring("adam/") && ContainsSubstring("is only in the file"));
+  sampler(ids);
+  const train::RestoreReport report = sampling.restore(path, {.partial = true});
+  CHECK(report.restored.size() == trained.variables().size());
+  CHECK((report.missing.empty() && report.deferred.empty() && report.mismatched.empty()));
+  const i64 expected = argmax(trained(ids)(0, -1), 0).item<i64>();
+  CHECK(sampler(ids) == expected);
+  const auto values = [](const Variable& v) { return v.to_vector<float>(); };
+  for (const Module::Named& v : trained.named_variables())
+    for (const Module::Named& w : sampler.named_variables())
+      if (v.path == w.path) CHECK(values(v.variable) == values(w.variable));
+}
+
 TEST_CASE("values for Variables that do not exist yet are reported as deferred") {
   const testing::TemporaryFolder folder;
   const Two saved, loaded;

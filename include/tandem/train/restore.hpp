@@ -39,6 +39,14 @@ struct RestoreReport {
   std::vector<std::string> missing;     ///< not in the file
   std::vector<std::string> mismatched;  ///< of another shape or dtype in the file
   std::vector<std::string> unused;      ///< only in the file
+
+  /// Checks that checkpoint and file match as a whole, whatever the options have let pass, as TensorFlow's
+  /// assert_consumed() does:
+  ///   checkpoint.restore(path, {.partial = true, .allow_missing = true}).assert_consumed();
+  /// TensorFlow's expect_partial() is the option .partial, without which restore() itself raises for unused tensors.
+  ///   throws  errors::InvalidArgumentError naming each Variable of the checkpoint and each tensor of the file that has
+  ///           found no partner, values that were kept for Variables that do not exist yet included
+  TANDEM_API void assert_consumed() const;
 };
 /// "restored 12, deferred 0, missing 1: out/bias, ..."; with the names of all but those that were restored.
 TANDEM_API std::string to_string(const RestoreReport& report);

@@ -41,6 +41,19 @@ TANDEM_INLINE void rename(TensorMap& values, const NameMap& map) {
 
 }  // namespace impl
 
+TANDEM_INLINE void RestoreReport::assert_consumed() const {
+  std::string wrong;
+  const auto add = [&](const std::vector<std::string>& names, const char* what) {
+    for (const std::string& name : names) wrong += "\n  " + name + what;
+  };
+  add(missing, " is missing from the file");
+  add(mismatched, " has another shape or dtype in the file");
+  add(unused, " is only in the file");
+  add(deferred,
+      " is kept for a Variable that did not exist: call the model, or build() the optimizer, before restore()");
+  if (!wrong.empty())
+    errors::raise<errors::InvalidArgumentError>("assert_consumed", "checkpoint and file do not match:" + wrong);
+}
 TANDEM_INLINE std::string to_string(const RestoreReport& report) {
   std::string r = "restored " + std::to_string(report.restored.size());
   const auto add = [&](const char* what, const std::vector<std::string>& names) {
