@@ -270,10 +270,13 @@ TEST_CASE("summary writer: after kill -9 no record but the last is torn") {
   CHECK(most > 100);
 }
 
-TEST_CASE("summary writer: exit and exceptions that nobody catches flush it") {
+TEST_CASE("summary writer: exit, abort and exceptions that nobody catches flush it") {
   using End = void (*)(summary::FileWriter&);
   const End ends[] = {[](summary::FileWriter&) { std::exit(7); },
                       [](summary::FileWriter&) { throw std::runtime_error("uncaught"); },
+                      [](summary::FileWriter&) { std::terminate(); },
+                      [](summary::FileWriter&) { std::abort(); },
+                      [](summary::FileWriter&) { std::thread([] { std::abort(); }).join(); },
                       [](summary::FileWriter& w) { w.text("x", "the tag of a scalar", {.step = 1}); },
                       [](summary::FileWriter& w) { w.close(), w.scalar("x", 2, 2); }};
   for (const End end : ends) {
@@ -291,6 +294,50 @@ TEST_CASE("summary writer: exit and exceptions that nobody catches flush it") {
     else CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT));
     CHECK(testing::values_of(folder.path).size() == 1);
   }
+}
+
+TEST_CASE("summary writer: abort writes what the thread of the writer has not, in order") {
+  const testing::TemporaryFolder folder;
+  const int status = in_child([&] {
+    ::alarm(60);  // ends a child that hangs
+    ::signal(SIGABRT, SIG_DFL);
+    summary::FileWriter writer(folder.path, {.flush_seconds = 1e-4});
+    for (i64 i = 0; i < 20'000; ++i) writer.scalar("x", i, i);
+    std::abort();
+    return 0;
+  });
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT));
+  i64 next = 0;
+  for (const auto& w : testing::values_of(folder.path)) CHECK(w.step == next++);
+  CHECK(next == 20'000);
+}
+
+TEST_CASE("summary writer: SIGABRT is handled while there is a writer, unless the program handles it") {
+  const testing::TemporaryFolder folder;
+  const auto action = [] {
+    struct sigaction now {};
+    ::sigaction(SIGABRT, nullptr, &now);
+    return now.sa_handler;
+  };
+  const int status = in_child([&] {
+    ::signal(SIGABRT, SIG_DFL);
+    {
+      const summary::FileWriter first(folder.path), second(folder.path);
+      if (action() == SIG_DFL) return 1;
+    }
+    if (action() != SIG_DFL) return 2;
+    const auto own = [](int) { ::_exit(9); };
+    ::signal(SIGABRT, own);
+    {
+      const summary::FileWriter writer(folder.path);
+      if (action() != +own) return 3;
+    }
+    if (action() != +own) return 4;
+    const summary::FileWriter writer(folder.path);
+    std::abort();
+    return 0;
+  });
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 9));
 }
 
 TEST_CASE("summary writer: an exception that ends a scope flushes it") {

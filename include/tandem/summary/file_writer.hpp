@@ -32,10 +32,12 @@ class DefaultWriter;
 ///   writer.scalar("loss", loss, step);
 ///   writer.close();
 ///
-/// The file is flushed every `flush_seconds`, by flush(), at the end of an as_default scope, at exit() and when an
-/// exception that nobody catches ends the program. After a crash at most the last record is incomplete, which readers
-/// take as the end. If the disk is full the first failed write is a warning; the queue keeps what it has room for until
-/// the file can be written again, and close() raises if something is missing.
+/// The file is flushed every `flush_seconds`, by flush(), at the end of an as_default scope, at exit(), and when an
+/// exception that nobody catches, std::terminate() or std::abort() ends the program: the first writer handles SIGABRT,
+/// until the last one is destroyed, unless the program does. What ends a program in another way, SIGKILL or a
+/// segmentation fault, costs what was written since the last flush. After a crash at most the last record is
+/// incomplete, which readers take as the end. If the disk is full the first failed write is a warning; the queue keeps
+/// what it has room for until the file can be written again, and close() raises if something is missing.
 ///
 /// All methods with a value raise errors::TraceError while a function is traced, where they would run once and not at
 /// each call: return the value from the function and write it outside; errors::InvalidArgumentError without a step, for

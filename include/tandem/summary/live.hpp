@@ -1,5 +1,5 @@
-// The recorders of this process: flushed when it exits and when an exception ends it, and not used by a child that
-// fork() makes. For the definitions of the writer.
+// The recorders of this process: flushed when it exits and when an exception or std::abort() ends it, and not used by a
+// child that fork() makes. For the definitions of the writer.
 #pragma once
 #include "tandem/config.hpp"
 
@@ -7,7 +7,8 @@ namespace TANDEM_NS::summary::detail {
 
 class Recorder;
 
-/// Adds a recorder to those that are flushed by exit() and std::terminate().
+/// Adds a recorder to those that are flushed by exit(), std::terminate() and, unless the program handles SIGABRT
+/// itself, std::abort().
 void add_live(Recorder& r);
 void remove_live(Recorder& r) noexcept;
 /// The number of forks between the first process and this one.

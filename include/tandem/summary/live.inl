@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
@@ -48,6 +49,32 @@ struct LiveRecorders {
     if (!lock.owns_lock()) return;
     for (Recorder* r : list) r->flush_at_end();
   }
+
+  // std::abort() calls nothing but the handler of its signal. A program's own handler stays, and so does SIG_IGN.
+  void handle_abort() const {
+    if (abort_action() != SIG_DFL) return;
+    struct sigaction action {};
+    action.sa_handler = &write_at_abort;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    ::sigemptyset(&action.sa_mask);
+    ::sigaction(SIGABRT, &action, nullptr);
+  }
+  void leave_abort() const {
+    if (abort_action() == &write_at_abort) std::signal(SIGABRT, SIG_DFL);
+  }
+  // Null for a handler with more than one parameter.
+  static void (*abort_action())(int) {
+    struct sigaction now {};
+    ::sigaction(SIGABRT, nullptr, &now);
+    return now.sa_flags & SA_SIGINFO ? nullptr : now.sa_handler;
+  }
+  // In the signal's handler: no memory, and no lock is waited for without an end.
+  static void write_at_abort(int number) {
+    LiveRecorders& a = all();
+    if (const std::unique_lock lock(a.mutex, std::try_to_lock); lock.owns_lock())
+      for (Recorder* r : a.list) r->write_at_abort();
+    std::raise(number);  // delivered, with the default action, when this returns
+  }
 };
 
 // At load, as at_fork.hpp asks: a fork may find no thread in the middle of it.
@@ -57,12 +84,14 @@ TANDEM_INLINE void add_live(Recorder& r) {
   LiveRecorders& all = LiveRecorders::all();
   const std::lock_guard lock(all.mutex);
   all.add_end_hooks();
+  all.handle_abort();
   all.list.push_back(&r);
 }
 TANDEM_INLINE void remove_live(Recorder& r) noexcept {
   LiveRecorders& all = LiveRecorders::all();
   const std::lock_guard lock(all.mutex);
   std::erase(all.list, &r);
+  if (all.list.empty()) all.leave_abort();
 }
 TANDEM_INLINE unsigned forks() { return LiveRecorders::all().forks.load(std::memory_order_relaxed); }
 TANDEM_INLINE void check_process(const char* op, bool is_inherited) {

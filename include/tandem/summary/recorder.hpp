@@ -56,6 +56,8 @@ class TANDEM_API Recorder {
   void flush();
   /// flush() for a program that ends, maybe in the middle of a call: gives up after a second without the lock.
   void flush_at_end();
+  /// The same in a signal's handler, for a process that the signal ends: writes what is queued, and keeps the lock.
+  void write_at_abort() noexcept;
   ///   throws  as FileWriter::close
   void close();
 

@@ -279,6 +279,23 @@ TANDEM_INLINE void Recorder::flush_at_end() {
   for (int i = 0; i < 100 && !lock.try_lock(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   if (lock.owns_lock() && !state_->closed) state_->drain(lock);
 }
+// The writer's thread may be writing: it goes on meanwhile, and what it has written is known when it has the lock.
+TANDEM_INLINE void Recorder::write_at_abort() noexcept {
+  if (is_inherited()) return;
+  State& s = *state_;
+  for (int i = 0; i < 100; ++i) {
+    if (s.mutex.try_lock()) {
+      if (!s.draining) {
+        const std::string_view rest = std::string_view(s.writing).substr(s.written);
+        if (s.file.is_open() && s.file.append(rest) == rest.size()) s.file.append(s.pending);
+        return;
+      }
+      s.mutex.unlock();
+    }
+    const timespec wait{0, 10'000'000};
+    ::nanosleep(&wait, nullptr);
+  }
+}
 TANDEM_INLINE void Recorder::close() {
   State& s = *state_;
   if (is_inherited()) return;
