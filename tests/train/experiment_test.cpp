@@ -2,6 +2,7 @@
 #include "tandem/train/experiment.hpp"
 
 #include <cmath>
+#include <sstream>
 
 #include "tandem/train/callbacks.hpp"
 #include "tests/support/catch.hpp"
@@ -285,6 +286,54 @@ TEST_CASE("the options of tracing reach the steps") {
     return n;
   };
   CHECK(traces(true) < traces(false));
+}
+
+TEST_CASE("a seed makes a run repeatable, weights and dropout, and is that of the first step") {
+  const auto train = [](std::optional<i64> seed) {
+    const layers::Sequential net = unbuilt_network();
+    random::set_seed(99);  // before the model makes its Variables
+    train::Trainer trainer(net, options());
+    const train::FitOptions o{.steps = 3, .progress = quiet, .seed = seed};
+    trainer.fit(Points(40).batches(10), o);
+    const auto first = weights_of(net);
+    trainer.fit(Points(40).batches(10), o);
+    const Tensor next = random::uniform({1});
+    return std::pair(first, next.item<float>());
+  };
+  const auto with = train(5);
+  CHECK(train(5) == with);
+  CHECK(train(6) != with);
+  CHECK(train({}).first != with.first);
+  random::set_seed(5);
+  const layers::Sequential net{layers::Dense(16, nn::relu), layers::Dropout(0.1), layers::Dense(2)};
+  train::Trainer trainer(net, options());
+  trainer.fit(Points(40).batches(10), {.steps = 3, .progress = quiet});
+  CHECK(weights_of(net) == with.first);
+  trainer.fit(Points(40).batches(10), {.steps = 3, .progress = quiet});
+  CHECK(random::uniform({1}).item<float>() == with.second);  // the second call has not begun again
+}
+
+TEST_CASE("a line every so many steps has the loss and the rate") {
+  std::ostringstream out;
+  train::Trainer trainer(network(), options());
+  std::vector<double> losses;
+  const auto keep = train::LambdaCallback({.on_step_end = [&](train::Run& run) { losses.push_back(run.loss()); }});
+  trainer.fit(Points(40).batches(10), {.epochs = 2,
+                                       .callbacks = {keep},
+                                       .progress = {.mode = train::ProgressMode::lines, .output = &out},
+                                       .log_step_count_steps = 3});
+  const std::string text = out.str();
+  for (const i64 step : {3, 6}) {
+    const std::size_t at = text.find("  step " + std::to_string(step) + "  ");
+    REQUIRE(at != text.npos);
+    const std::string line = text.substr(at, text.find('\n', at) - at);
+    CHECK(has(line, "/s"));
+    CHECK(std::stod(line.substr(line.find("loss ") + 5)) ==
+          Approx(losses[static_cast<std::size_t>(step - 1)]).epsilon(1e-3));
+  }
+  CHECK(!has(text, "  step 4  "));
+  CHECK(has(error_of([&] { trainer.fit(Points(8).batches(8), {.log_step_count_steps = -1}); }),
+            "log_step_count_steps must be at least 0"));
 }
 
 TEST_CASE("options that do not go together raise") {

@@ -169,6 +169,28 @@ TEST_CASE("text is printed above the line; an exception has a line of its own") 
         std::vector<std::string>{"saved ckpt-1", "[############            ]  50 %  2/4  loss 2", "diverged"});
 }
 
+TEST_CASE("a log has the rate since the last one, above the line or with the time of day") {
+  const Environment zone("TZ", "UTC");
+  ::tzset();
+  const auto rows = [](ProgressMode mode) {
+    Lines lines;
+    {
+      Progress progress(4, lines.options(mode));
+      for (i64 step = 1; step <= 4; ++step, seconds += step) {
+        progress.step(step);
+        if (step % 2 == 0) progress.log("step " + std::to_string(10 + step), {{"loss", 0.25}});
+      }
+    }
+    return lines.screen().rows;
+  };
+  const std::vector<std::string> shown = rows(ProgressMode::terminal);
+  CHECK(shown[0] == "step 12  2 s/step  loss 0.25");
+  CHECK(shown[1] == "step 14  3.5 s/step  loss 0.25");
+  const std::vector<std::string> lines = rows(ProgressMode::lines);
+  CHECK(lines[0] == "2023-11-14 22:13:22  step 12  2 s/step  loss 0.25");
+  CHECK(rows(ProgressMode::none) == std::vector<std::string>{""});
+}
+
 TEST_CASE("elsewhere there is a line with the time of day every 30 seconds, and one at the end") {
   Lines lines;
   const Environment zone("TZ", "UTC");

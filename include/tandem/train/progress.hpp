@@ -62,6 +62,9 @@ class TANDEM_API Progress {
   }
   /// Writes a line of text above the progress line.
   void print(const std::string& text);
+  /// The same with the rate since the last such line, or since the first step, and figures: "step 200  52.1 steps/s
+  /// loss 0.2513"; with the time of day where there are lines. After step().
+  void log(const std::string& text, const Figures& figures);
   /// Ends the line, which first shows the last step.
   void end();
 
@@ -72,6 +75,7 @@ class TANDEM_API Progress {
   void draw(double now);
   void put(const std::string& text) const;
   double now() const;
+  double wall_time(double now) const;
   std::string line() const;
   std::string bar(std::size_t columns) const;
 
@@ -82,9 +86,9 @@ class TANDEM_API Progress {
   bool colored_ = false;
   Figures figures_;
   std::string nested_;  // the text of a loop within
-  i64 begun_ = -1, done_ = 0, shown_ = -1, measured_ = 0;
-  double begin_ = 0, last_ = 0, measured_at_ = 0, rate_ = 0;  // seconds; steps a second
-  std::size_t columns_ = 0;                                   // of the line on the terminal
+  i64 begun_ = -1, done_ = 0, shown_ = -1, measured_ = 0, logged_ = -1;
+  double logged_at_ = 0, begin_ = 0, last_ = 0, measured_at_ = 0, rate_ = 0;  // seconds; steps a second
+  std::size_t columns_ = 0;                                                   // of the line on the terminal
 };
 
 }  // namespace TANDEM_NS::train

@@ -88,6 +88,9 @@ TANDEM_INLINE Progress::~Progress() {
 TANDEM_INLINE double Progress::now() const {
   return options_.clock ? options_.clock() : static_cast<double>(tandem::detail::nanoseconds_now()) * 1e-9;
 }
+TANDEM_INLINE double Progress::wall_time(double now) const {
+  return options_.clock ? now : static_cast<double>(std::time(nullptr));
+}
 TANDEM_INLINE bool Progress::is_due(i64 done) {
   Progress& line = outer_ ? *outer_ : *this;
   done_ = done;
@@ -142,9 +145,8 @@ TANDEM_INLINE void Progress::draw(double now) {
   last_ = now, shown_ = done_;
   std::string text = line();
   if (options_.mode == ProgressMode::lines) {
-    const double t = options_.clock ? now : static_cast<double>(std::time(nullptr));
     std::size_t columns = text.size() * 2;
-    return put(impl::time_stamp(t) + bar(0) + impl::cut(text, columns) + "\n");
+    return put(impl::time_stamp(wall_time(now)) + bar(0) + impl::cut(text, columns) + "\n");
   }
   winsize size{};
   int room = options_.columns;
@@ -172,6 +174,19 @@ TANDEM_INLINE void Progress::print(const std::string& text) {
   put((columns_ ? "\r" + std::string(columns_, ' ') + "\r" : "") + text + "\n");
   columns_ = 0;
   if (options_.mode == ProgressMode::terminal) last_ = -1e9;
+}
+TANDEM_INLINE void Progress::log(const std::string& text, const Figures& figures) {
+  if (outer_) return outer_->log(text, figures);
+  if (options_.mode == ProgressMode::none) return;
+  const double t = now();
+  if (logged_ < 0) logged_ = begun_, logged_at_ = begin_;
+  std::string line = options_.mode == ProgressMode::lines ? impl::time_stamp(wall_time(t)) : "";
+  line += text;
+  if (done_ > logged_ && t > logged_at_)
+    line += "  " + impl::rate_text(static_cast<double>(done_ - logged_) / (t - logged_at_), options_.unit);
+  for (const auto& [name, value] : figures) line += "  " + name + " " + tandem::detail::rounded_text(value, 4);
+  logged_ = done_, logged_at_ = t;
+  print(line);
 }
 TANDEM_INLINE void Progress::end() {
   if (outer_) return outer_->nested_.clear();

@@ -82,6 +82,11 @@ struct FitOptions {
   Callbacks callbacks = {};
   /// Of the progress line, which has a line for each epoch above it; ProgressMode::none for no output.
   ProgressOptions progress = {};
+  /// A line above it every so many steps of the run, with the loss of the step and the steps per second; 0: none.
+  i64 log_step_count_steps = 0;
+  /// random::set_seed before the first step of the Trainer, and before its model makes its Variables if it has not been
+  /// called yet. A run that goes on has the random numbers of its checkpoint.
+  std::optional<i64> seed = {};
 
   // A run that goes on after an interruption.
   std::string directory = {};  ///< of the run, in which checkpoints are kept; "" for none
@@ -111,8 +116,8 @@ struct FitOptions {
 /// Dataset<std::pair<Tensor, Tensor>>, std::array<Tensor, 3> and so on. A step (forward, backward, update, metrics) is
 /// one traced function: a batch of another shape, such as a smaller last one, makes another trace.
 ///
-/// What is random in a step (dropout) draws from the global generator: set_seed() before the model is made makes a run
-/// repeatable.
+/// What is random in a step (dropout) draws from the global generator: FitOptions::seed, or set_seed() before the model
+/// makes its Variables, makes a run repeatable.
 class TANDEM_API Trainer {
  public:
   /// Copies of a model share its Variables: the caller's model is trained.

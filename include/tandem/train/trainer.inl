@@ -6,6 +6,7 @@
 
 #include "tandem/base/error.hpp"
 #include "tandem/data/dataset_sources.hpp"
+#include "tandem/ops/random/generator.hpp"
 #include "tandem/ops/tensor.hpp"
 #include "tandem/train/callbacks.hpp"
 #include "tandem/train/feed.hpp"
@@ -33,6 +34,7 @@ inline void check_options(const FitOptions& o) {
   check("steps", o.steps, 0);
   check("max_steps", o.max_steps, 0);
   check("save_steps", o.save_steps, 0);
+  check("log_step_count_steps", o.log_step_count_steps, 0);
   check("max_to_keep", o.max_to_keep, 0);
   check("batch_size", o.batch_size, 1);
   if (o.steps > 0 && o.max_steps > 0)
@@ -69,6 +71,7 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   if (!data) errors::raise<errors::InvalidArgumentError>("fit", "there is no data set");
   if (options.validation_data) check_validation(options.validation_data);
   const ReplicationScope together(strategy());
+  if (options.seed && step == 0) random::set_seed(*options.seed);
   Run run;
   Fit fit{options, run, detail::Feed(data, options.steps_per_epoch, data_epoch)};
   fit.replicas.share_generator();
@@ -211,6 +214,8 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
     fit.each_callback([&](Callback& c) { c.on_step_end(run); });
     if (fit.progress)
       fit.progress->step(++fit.steps, [&] { return Figures(run.values().begin(), run.values().end()); });
+    if (const i64 every = fit.options.log_step_count_steps; fit.progress && every > 0 && step % every == 0)
+      fit.progress->log("step " + std::to_string(step), {{"loss", run.loss()}});
     if (fit.is_validation_due(step)) {
       validate(fit);
       for (const auto& [name, value] : run.values_)
