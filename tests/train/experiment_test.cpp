@@ -280,7 +280,7 @@ TEST_CASE("the options of tracing reach the steps") {
                              ++n;
                              return {{"loss", reduce_mean(net(x))}};
                            },
-                           {.reduce_retracing = reduce});
+                           {.function = {.reduce_retracing = reduce}});
     for (const i64 size : {4, 5, 8, 10, 20})
       trainer.fit(data::from_tensor_slices(points.x).batch(size), {.progress = quiet});
     return n;

@@ -13,7 +13,7 @@ TANDEM_INLINE void detail::check_callback(const void* callback) {
 }
 TANDEM_INLINE double Run::loss() const { return detail::number_of(loss_); }
 TANDEM_INLINE const Values& Run::values() const {
-  if (running_) running_->read(values_);
+  if (running_) running_->read(detail::Steps::Phase::training, values_);
   return values_;
 }
 TANDEM_INLINE void Run::stop(std::string reason) {

@@ -1,9 +1,11 @@
 // What the steps of a model and steps of the user's own check alike. For their definitions.
 #pragma once
+#include <optional>
 #include <string>
 
 #include "tandem/base/error.hpp"
 #include "tandem/graph/trace/function_cache.hpp"
+#include "tandem/optim/average.hpp"
 
 namespace TANDEM_NS::train::detail::impl {
 
@@ -13,6 +15,11 @@ inline std::string count_text(std::size_t n, const char* what) {
 }
 [[noreturn]] inline void raise_options(const std::string& message) {
   errors::raise<errors::InvalidArgumentError>("Trainer", message);
+}
+/// The moving averages of the option .ema, if it is not 0.
+inline std::optional<ExponentialMovingAverage> averages_of(double ema) {
+  if (!(ema >= 0 && ema < 1)) raise_options("ema is a decay in [0, 1), not " + std::to_string(ema));
+  return ema > 0 ? std::optional(ExponentialMovingAverage(ema)) : std::nullopt;
 }
 /// The options of a traced step, with its name.
 inline FunctionOptions named(FunctionOptions o, const char* name) {

@@ -34,13 +34,27 @@ class Steps {
   ///   throws  what the step raises
   virtual void save_failure(const Batch& batch, Kind kind, const io::FailureOptions& options) = 0;
   virtual bool carries_asks() const = 0;
-  virtual void reset() = 0;
+  /// Adds a batch to the values that are measured in tests.
+  ///   throws  errors::FailedPreconditionError as check_test
+  virtual void test(const Batch& batch) = 0;
+  ///   throws  errors::FailedPreconditionError if there is nothing that test() could measure
+  virtual void check_test() const = 0;
+  /// The values of training or of tests, which may be the same.
+  enum class Phase : std::uint8_t { training, test };
+  virtual void reset(Phase phase) = 0;
   /// Adds the means since the last reset() to `values`.
-  virtual void read(Values& values) const = 0;
+  virtual void read(Phase phase, Values& values) const = 0;
   /// What they are computed from.
-  virtual std::vector<CheckpointItem> measures() const = 0;
+  virtual std::vector<CheckpointItem> measures(Phase phase) const = 0;
   /// What a checkpoint has to keep.
   virtual std::vector<CheckpointItem> items() const = 0;
+  /// Those of them that have weights, and these weights, which have averages.
+  virtual std::vector<CheckpointItem> models() const = 0;
+  virtual std::vector<Variable> weights() const = 0;
+  /// Makes the Variables of restored models and their averages.
+  virtual void build_averages(const Batch& batch) = 0;
+  /// The moving averages of the weights; null if there are none.
+  virtual const ExponentialMovingAverage* averages() const = 0;
 };
 
 class ModelSteps final : public Steps {
@@ -52,15 +66,17 @@ class ModelSteps final : public Steps {
     save_failure_(batch, kind, o);
   }
   bool carries_asks() const override { return true; }
-  void reset() override;
-  void read(Values& values) const override;
+  void test(const Batch& batch) override { test_(batch); }
+  void check_test() const override {}
+  void reset(Phase phase) override;
+  void read(Phase phase, Values& values) const override;
+  std::vector<CheckpointItem> measures(Phase phase) const override;
   std::vector<CheckpointItem> items() const override;
-  std::vector<CheckpointItem> measures() const override;
-  /// Adds a batch to the measured values.
-  void test(const Batch& batch) const { test_(batch); }
+  std::vector<CheckpointItem> models() const override { return {{"model", model}}; }
+  std::vector<Variable> weights() const override { return model.trainable_variables(); }
+  void build_averages(const Batch& batch) override;
+  const ExponentialMovingAverage* averages() const override { return ema ? &*ema : nullptr; }
   Tensor predict(const Batch& inputs) const { return predict_(inputs); }
-  /// Makes the Variables of a restored model and their averages.
-  void build_averages(const Batch& batch) const;
   /// The inputs of a batch, which may have labels.
   Batch inputs_of(const Batch& batch) const;
   /// The batch with sample weights, in which those of the classes are.
@@ -108,31 +124,50 @@ class ModelSteps final : public Steps {
 
 class OwnSteps final : public Steps {
  public:
-  OwnSteps(std::vector<CheckpointItem> items, OfBatch<Outputs> step, FunctionOptions function);
+  OwnSteps(std::vector<CheckpointItem> items, OfBatch<Outputs> step, StepOptions options);
   void build(const Batch& batch) override;
   Tensor train(const Batch& batch, Kind kind, Ask* ask) override;
   void save_failure(const Batch& batch, Kind kind, const io::FailureOptions& o) override {
     save_failure_(batch, kind.checked, o);
   }
   bool carries_asks() const override { return false; }
-  void reset() override;
-  void read(Values& values) const override;
-  std::vector<CheckpointItem> measures() const override;
+  void test(const Batch& batch) override;
+  void check_test() const override;
+  void reset(Phase phase) override;
+  void read(Phase phase, Values& values) const override;
+  std::vector<CheckpointItem> measures(Phase phase) const override;
   std::vector<CheckpointItem> items() const override;
+  std::vector<CheckpointItem> models() const override { return items_; }
+  std::vector<Variable> weights() const override;
+  void build_averages(const Batch& batch) override;
+  const ExponentialMovingAverage* averages() const override { return ema_ ? &*ema_ : nullptr; }
 
  private:
+  // The outputs of the step or of the function for tests, and their means.
+  struct Measured {
+    explicit Measured(const char* function);
+    Outputs call(const OfBatch<Outputs>& f, const Batch& batch);
+    void add(const std::vector<Tensor>& outputs);
+    void make_means();
+
+    const char* const what;          // for errors
+    std::vector<std::string> names;  // once it was traced
+    std::size_t loss = 0;            // which of them is the loss
+    std::vector<metrics::Mean> means;
+    AnyFunction<void(const std::vector<Tensor>&)> update;
+  };
   std::vector<Tensor> run(const Batch& batch, bool checked);
-  void note(const Outputs& outputs);
+  const Measured& of(Phase phase) const { return phase == Phase::training ? trained_ : tested_; }
 
   const std::vector<CheckpointItem> items_;
   const OfBatch<Outputs> step_;
-  std::vector<std::string> names_;  // of the outputs, once the step was traced
-  std::size_t loss_ = 0;            // which of them is the loss
-  std::vector<metrics::Mean> means_;
+  const BatchFunction evaluate_;
+  const std::optional<ExponentialMovingAverage> ema_;
+  Measured trained_{"the step"}, tested_{".evaluate"};
   AnyFunction<std::vector<Tensor>(const Batch&, bool)> train_;
+  AnyFunction<std::vector<Tensor>(const Batch&)> test_;
   AnyFunction<void(const Batch&, bool, const io::FailureOptions&)> save_failure_;
-  AnyFunction<void(const Batch&)> trace_;
-  AnyFunction<void(const std::vector<Tensor>&)> add_;
+  AnyFunction<void(const Batch&)> trace_, trace_test_;
 };
 
 }  // namespace TANDEM_NS::train::detail

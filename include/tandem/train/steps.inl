@@ -20,7 +20,6 @@ namespace impl {
 inline TrainerOptions checked(TrainerOptions o) {
   if (o.accumulate_steps < 1)
     raise_options("accumulate_steps must be at least 1, not " + std::to_string(o.accumulate_steps));
-  if (!(o.ema >= 0 && o.ema < 1)) raise_options("ema is a decay in [0, 1), not " + std::to_string(o.ema));
   std::vector<std::string> names{"loss", "learning_rate", "global_step"};
   for (const auto* list : {&o.metrics, &o.weighted_metrics})
     for (const metrics::PredictionMetric& m : *list) {
@@ -52,10 +51,7 @@ inline const Optimizer& optimizer_for(const std::optional<Optimizer>& optimizer)
 }  // namespace impl
 
 TANDEM_INLINE ModelSteps::ModelSteps(const Module& m, OfBatch<Tensor> call, TrainerOptions o)
-    : model(m),
-      options(impl::checked(std::move(o))),
-      ema(options.ema > 0 ? std::optional(ExponentialMovingAverage(options.ema)) : std::nullopt),
-      call_(std::move(call)) {
+    : model(m), options(impl::checked(std::move(o))), ema(impl::averages_of(options.ema)), call_(std::move(call)) {
   const auto train = function([this](const Batch& batch, Kind kind) { return train_once(batch, kind); },
                               impl::named(options.function, "train"));
   train_ = train;
@@ -304,22 +300,22 @@ TANDEM_INLINE void ModelSteps::build(const Batch& batch) {
     sum_of_.emplace_back(w, sum);
   }
 }
-TANDEM_INLINE void ModelSteps::build_averages(const Batch& batch) const {
+TANDEM_INLINE void ModelSteps::build_averages(const Batch& batch) {
   trace_(batch);
   if (ema) ema->build(model.trainable_variables());
 }
-TANDEM_INLINE void ModelSteps::reset() {
+TANDEM_INLINE void ModelSteps::reset(Phase) {
   loss_.reset_state();
   each_metric([](const metrics::PredictionMetric& m, bool) { m.reset_state(); });
 }
-TANDEM_INLINE void ModelSteps::read(Values& values) const {
+TANDEM_INLINE void ModelSteps::read(Phase, Values& values) const {
   values.set("loss", number_of(loss_.result()));
   each_metric([&](const metrics::PredictionMetric& m, bool) {
     const Tensor result = m.result();
     if (result.rank() == 0) values.set(m.name(), number_of(result));
   });
 }
-TANDEM_INLINE std::vector<CheckpointItem> ModelSteps::measures() const {
+TANDEM_INLINE std::vector<CheckpointItem> ModelSteps::measures(Phase) const {
   std::vector<CheckpointItem> r{{"loss", loss_}};
   each_metric([&](const metrics::PredictionMetric& m, bool) {
     r.push_back({"metrics/" + std::to_string(r.size()), m});
@@ -327,7 +323,7 @@ TANDEM_INLINE std::vector<CheckpointItem> ModelSteps::measures() const {
   return r;
 }
 TANDEM_INLINE std::vector<CheckpointItem> ModelSteps::items() const {
-  std::vector<CheckpointItem> r = measures();
+  std::vector<CheckpointItem> r = measures(Phase::training);
   r.push_back({"model", model}), r.push_back({"optimizer", impl::optimizer_for(options.optimizer)});
   if (ema) r.push_back({"ema", *ema});
   if (options.loss_scale) r.push_back({"loss_scale", *options.loss_scale});

@@ -56,6 +56,29 @@ OfBatch<R> of_batch(const F& f) {
 
 }  // namespace detail
 
+/// A function of the tensors of a batch, one to four or a list of them, that returns values by name.
+class BatchFunction {
+ public:
+  BatchFunction() = default;
+  template <class F>
+    requires(!std::same_as<F, BatchFunction>)
+  BatchFunction(const F& f) : function_(detail::of_batch<Outputs>(f)) {}
+  explicit operator bool() const { return static_cast<bool>(function_.call); }
+  const detail::OfBatch<Outputs>& function() const { return function_; }
+
+ private:
+  detail::OfBatch<Outputs> function_ = {};
+};
+
+/// What a Trainer with a step of its own does besides it.
+struct StepOptions {
+  /// What evaluate() and .validation_data measure: scalars by name, whose means over the batches are the values.
+  BatchFunction evaluate = {};
+  double ema =
+      0;  ///< decay of moving averages of the items' trainable Variables, with which evaluate() measures; 0: none
+  FunctionOptions function = {};  ///< as TrainerOptions::function
+};
+
 /// How a Trainer trains.
 struct TrainerOptions {
   std::optional<losses::Loss> loss = {};    ///< the training loss; penalties of layers (Module::losses()) are added
@@ -131,12 +154,13 @@ class TANDEM_API Trainer {
   ///   train::Trainer gan({{"generator", g}, {"discriminator", d}, {"g_adam", g_adam}, {"d_adam", d_adam}},
   ///                      [=](const Tensor& images) -> train::Outputs { ...; return {{"d_loss", a}, {"g_loss", b}}; });
   ///
-  /// It runs in a training_scope. Each output is a scalar, whose means over an epoch are the epoch's values.
-  ///   items  what checkpoints save
-  ///   function  as TrainerOptions::function
+  /// It runs in a training_scope. Each output is a scalar, whose means over an epoch are the epoch's values. For
+  /// evaluate() and .validation_data, StepOptions has a function of its own; predict() needs a model.
+  ///   items   what checkpoints save
+  ///   throws  errors::InvalidArgumentError for options out of their ranges
   template <class Step>
-  Trainer(std::vector<CheckpointItem> items, const Step& step, FunctionOptions function = {})
-      : Trainer(std::move(items), detail::of_batch<Outputs>(step), std::move(function)) {}
+  Trainer(std::vector<CheckpointItem> items, const Step& step, StepOptions options = {})
+      : Trainer(std::move(items), detail::of_batch<Outputs>(step), std::move(options)) {}
 
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;
@@ -169,8 +193,8 @@ class TANDEM_API Trainer {
   History train(const Batches& data, FitOptions options = {});
 
   /// The loss and the metrics over all batches of a data set, and "global_step": step(). Nothing of the model changes.
-  ///   throws  errors::FailedPreconditionError for a Trainer with a step of its own; errors::InvalidArgumentError for
-  ///           an infinite data set
+  ///   throws  errors::FailedPreconditionError for a Trainer with a step of its own and no StepOptions::evaluate;
+  ///           errors::InvalidArgumentError for an infinite data set
   Values evaluate(const Batches& data);
   Values evaluate(const Tensor& x, const Tensor& y, i64 batch_size = 32);
 
@@ -191,7 +215,7 @@ class TANDEM_API Trainer {
 
  private:
   Trainer(const Module& model, detail::OfBatch<Tensor> call, TrainerOptions options);
-  Trainer(std::vector<CheckpointItem> items, detail::OfBatch<Outputs> step, FunctionOptions function);
+  Trainer(std::vector<CheckpointItem> items, detail::OfBatch<Outputs> step, StepOptions options);
   std::unique_ptr<struct TrainerState> state_;
 };
 

@@ -54,13 +54,13 @@ inline Batches batches_of(const Tensor& x, const Tensor& y, i64 batch_size, bool
 }
 }  // namespace impl
 
-TANDEM_INLINE const detail::ModelSteps& TrainerState::model_for(const char* function) const {
+TANDEM_INLINE const detail::ModelSteps& TrainerState::model_for(const char* function, const char* advice) const {
   if (model_steps) return *model_steps;
-  errors::raise<errors::FailedPreconditionError>(function,
-                                                 "this Trainer has a step of its own, and no model that it could call");
+  errors::raise<errors::FailedPreconditionError>(
+      function, std::string("this Trainer has a step of its own, and no model that it could call: ") + advice);
 }
 TANDEM_INLINE void TrainerState::check_validation(const Batches& data) const {
-  model_for("evaluate");
+  steps->check_test();
   if (!data) errors::raise<errors::InvalidArgumentError>("evaluate", "there is no data set");
   if (data.cardinality() == data::infinite_cardinality)
     errors::raise<errors::InvalidArgumentError>("evaluate", "the data set has no end: take() so many batches");
@@ -86,8 +86,8 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   if (model_steps) {
     run.model_ = &model_steps->model;
     run.optimizer_ = &*model_steps->options.optimizer;
-    run.averages_ = model_steps->ema ? &*model_steps->ema : nullptr;
   }
+  run.averages_ = steps->averages();
   open_folder(fit);  // a run that is refused changes nothing: no callback is called
   try {
     begin(fit);
@@ -152,7 +152,7 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
       fit.saved = true;
       fit.feed.move_to(place.data, place.seek_points);
       fit.validation = place.validation, fit.part = place.part;
-      if (fit.goes_on) steps->read(run.values_);
+      if (fit.goes_on) steps->read(Phase::training, run.values_);
       for (const auto& [name, value] : fit.validation) run.values_.set(name, value);
       run.validated_ = !fit.validation.empty();
     }
@@ -188,7 +188,7 @@ TANDEM_INLINE void TrainerState::plan_exchanges(Fit& fit) const {
 TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
   Run& run = fit.run;
   if (!fit.goes_on) {
-    steps->reset();
+    steps->reset(Phase::training);
     run.step_in_epoch_ = 0;
     run.values_ = fit.validation = {};
     run.validated_ = false;
@@ -203,7 +203,8 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
   while (!run.stopped_ && !interrupted && fit.feed.next(run.batch_, run.step_in_epoch_)) {
     const Batch& batch = fit.options.class_weight.empty()
                              ? run.batch_
-                             : (weighted = model_for("class_weight").weighted(run.batch_, fit.options.class_weight));
+                             : (weighted = model_for("class_weight", "weight the losses in the step")
+                                               .weighted(run.batch_, fit.options.class_weight));
     fit.replicas.begin_step(step + 1);
     detail::Steps::Ask ask;
     const bool is_carried = fit.after_steps == Fit::AfterSteps::carried;
@@ -227,16 +228,16 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
     if (!interrupted && fit.is_save_due) save(fit, run.epoch_, run.step_in_epoch_);
   }
   run.running_ = nullptr;
-  read_of_all(run.values_);
+  read_of_all(run.values_, Phase::training);
   return !interrupted && run.step_in_epoch_ > 0;
 }
 // The means over the steps of all replicas.
-TANDEM_INLINE void TrainerState::read_of_all(Values& values) const {
+TANDEM_INLINE void TrainerState::read_of_all(Values& values, Phase phase) const {
   const detail::Replicas replicas;
-  if (!replicas.are_several()) return steps->read(values);
-  const detail::KeptValues kept(steps->measures());
-  replicas.add_up(steps->measures());
-  steps->read(values);
+  if (!replicas.are_several()) return steps->read(phase, values);
+  const detail::KeptValues kept(steps->measures(phase));
+  replicas.add_up(steps->measures(phase));
+  steps->read(phase, values);
 }
 TANDEM_INLINE Tensor TrainerState::train_once(const Fit& fit, const Batch& batch, bool update,
                                               detail::Steps::Ask* ask) const {
@@ -265,7 +266,7 @@ TANDEM_INLINE void TrainerState::end_part(Fit& fit) {
   if (!fit.part.empty()) {  // when it was trained
     run.values_ = fit.part;
   } else {
-    read_of_all(run.values_);
+    read_of_all(run.values_, Phase::training);
     if (fit.options.validation_data && fit.validated != step) validate(fit);
     fit.part = run.values_;
     fit.saved = false;
@@ -296,29 +297,29 @@ TANDEM_INLINE Values TrainerState::evaluate(const Batches& data) {
 }
 TANDEM_INLINE Values TrainerState::evaluate(const Batches& data, Progress* progress) {
   check_validation(data);
-  const detail::ModelSteps& model = model_for("evaluate");
   // A callback may evaluate in the middle of an epoch, whose means are kept.
   if (Batch first; is_restored && data.open({})->next(first)) {
-    model.build_averages(first);
+    steps->build_averages(first);
     is_restored = false;
   }
-  const detail::KeptValues kept(model.measures());
-  steps->reset();
+  const detail::KeptValues kept(steps->measures(Phase::test));
+  steps->reset(Phase::test);
   Values r;
   {
-    const std::unique_ptr<WeightAverage::Swap> averages(
-        model.ema && step > 0 ? new WeightAverage::Swap(model.ema->swap_in()) : nullptr);
+    const ExponentialMovingAverage* const ema = steps->averages();
+    const std::unique_ptr<WeightAverage::Swap> averages(ema && step > 0 ? new WeightAverage::Swap(ema->swap_in())
+                                                                        : nullptr);
     Batch batch;
     const auto cursor = data.open({});
     std::optional<Progress> nested;
     if (progress) nested.emplace(*progress, "validation", std::max<i64>(data.cardinality(), 0));
     i64 batches = 0;
     for (; cursor->next(batch); ++batches) {
-      model.test(batch);
+      steps->test(batch);
       if (nested) nested->step(batches + 1);
     }
     if (batches == 0) errors::raise<errors::InvalidArgumentError>("evaluate", "the data set is empty");
-    read_of_all(r);
+    read_of_all(r, Phase::test);
   }
   return r;
 }
@@ -326,10 +327,9 @@ TANDEM_INLINE Values TrainerState::evaluate(const Batches& data, Progress* progr
 TANDEM_INLINE Trainer::Trainer(const Module& model, detail::OfBatch<Tensor> call, TrainerOptions options)
     : state_(std::make_unique<TrainerState>(
           std::make_unique<detail::ModelSteps>(model, std::move(call), std::move(options)))) {}
-TANDEM_INLINE Trainer::Trainer(std::vector<CheckpointItem> items, detail::OfBatch<Outputs> step,
-                               FunctionOptions function)
+TANDEM_INLINE Trainer::Trainer(std::vector<CheckpointItem> items, detail::OfBatch<Outputs> step, StepOptions options)
     : state_(std::make_unique<TrainerState>(
-          std::make_unique<detail::OwnSteps>(std::move(items), std::move(step), std::move(function)))) {}
+          std::make_unique<detail::OwnSteps>(std::move(items), std::move(step), std::move(options)))) {}
 TANDEM_INLINE Trainer::Trainer(Trainer&&) noexcept = default;
 TANDEM_INLINE Trainer& Trainer::operator=(Trainer&&) noexcept = default;
 TANDEM_INLINE Trainer::~Trainer() = default;
@@ -352,7 +352,7 @@ TANDEM_INLINE Values Trainer::evaluate(const Tensor& x, const Tensor& y, i64 bat
   return evaluate(impl::batches_of(x, y, batch_size, false, state_->strategy()));
 }
 TANDEM_INLINE Tensor Trainer::predict(const Batches& data) {
-  const detail::ModelSteps& model = state_->model_for("predict");
+  const detail::ModelSteps& model = state_->model_for("predict", "call the model yourself");
   if (!data) errors::raise<errors::InvalidArgumentError>("predict", "there is no data set");
   if (data.cardinality() == data::infinite_cardinality)
     errors::raise<errors::InvalidArgumentError>("predict", "the data set has no end: take() so many batches");
@@ -367,7 +367,7 @@ TANDEM_INLINE Tensor Trainer::predict(const Tensor& x, i64 batch_size) {
   return predict(data::from_tensor_slices(x).batch(batch_size));
 }
 TANDEM_INLINE const ExponentialMovingAverage& Trainer::ema() const {
-  const auto& ema = state_->model_for("ema").ema;
+  const ExponentialMovingAverage* const ema = state_->steps->averages();
   if (!ema) errors::raise<errors::FailedPreconditionError>("ema", "the Trainer's option .ema is 0: it has no averages");
   return *ema;
 }

@@ -89,7 +89,8 @@ TANDEM_INLINE bool TrainerState::restore(Fit& fit, detail::RunPlace& place) {
   items.push_back({"random", random::global_generator().state()});
   restored = fit.replicas.share(restored, place, fit.run.history_, items);
   if (restored) read_shards(fit, place, items);
-  if (restored && !fit.replicas.is_first()) steps->reset();  // the sums of all are those of the first one
+  if (restored && !fit.replicas.is_first())
+    steps->reset(Phase::training);  // the sums of all are those of the first one
   return restored;
 }
 // What all replicas have: the model and the rest of the step, and what the callbacks keep that all of them call.
@@ -161,8 +162,8 @@ TANDEM_INLINE void TrainerState::save(Fit& fit, i64 epoch, i64 step_in_epoch, bo
   if (!fit.replicas.are_several()) {
     write(fit, epoch, step_in_epoch, *shards, last);
   } else {  // with the sums of all
-    const detail::KeptValues kept(steps->measures());
-    fit.replicas.add_up(steps->measures());
+    const detail::KeptValues kept(steps->measures(Phase::training));
+    fit.replicas.add_up(steps->measures(Phase::training));
     std::exception_ptr error;
     try {
       if (fit.keeper) write(fit, epoch, step_in_epoch, *shards, last);
@@ -193,16 +194,18 @@ TANDEM_INLINE void TrainerState::write(Fit& fit, i64 epoch, i64 step_in_epoch, c
 }
 
 TANDEM_INLINE void Trainer::restore(const std::string& directory) {
-  const detail::ModelSteps& model = state_->model_for("restore");
+  const detail::Steps& steps = *state_->steps;
+  const ExponentialMovingAverage* const ema = steps.averages();
   const std::string path = latest_checkpoint(directory + "/checkpoints");
   if (path.empty()) errors::raise<errors::NotFoundError>("restore", directory + " has no checkpoint of a run");
   const SavedState run;
   const Variable step = run.add_variable("step", constant(i64{0}), false);
-  std::vector<CheckpointItem> items{{"model", model.model}, {"run", run}};
-  if (model.ema) items.push_back({"ema", *model.ema});
-  if (model.ema)  // what other Variables wait for, once they are made, is in the checkpoint; averages of rows are not
-    for (const Variable& v : model.model.trainable_variables())
-      if (v.whole_rows() > 0) model.ema->build({v});
+  std::vector<CheckpointItem> items = steps.models();
+  items.push_back({"run", run});
+  if (ema) items.push_back({"ema", *ema});
+  if (ema)  // what other Variables wait for, once they are made, is in the checkpoint; averages of rows are not
+    for (const Variable& v : steps.weights())
+      if (v.whole_rows() > 0) ema->build({v});
   const ReplicationScope together(state_->strategy());
   const detail::Replicas replicas;
   detail::ShardFiles::Values rows;

@@ -20,7 +20,9 @@ struct TrainerState {
 
   History fit(const Batches& data, const FitOptions& options);
   Values evaluate(const Batches& data);
-  const detail::ModelSteps& model_for(const char* function) const;
+  ///   throws  errors::FailedPreconditionError, in the function's name and with the advice, for a step of the user's
+  ///   own
+  const detail::ModelSteps& model_for(const char* function, const char* advice) const;
   /// By which it trains: the one of the scope that it is called in, or was made in.
   Replication* strategy() const { return tandem::detail::replication ? tandem::detail::replication : made_in; }
 
@@ -32,12 +34,13 @@ struct TrainerState {
   bool is_restored = false;  // and the averages of the checkpoint may not have been made yet
 
  private:
+  using Phase = detail::Steps::Phase;
   struct Fit;  // what a call of fit() uses
   void open_folder(Fit& fit) const;
   void begin(Fit& fit);
   void end(Fit& fit);
   bool restore(Fit& fit, detail::RunPlace& place);
-  void read_of_all(Values& values) const;
+  void read_of_all(Values& values, Phase phase) const;
   bool train_epoch(Fit& fit);
   Tensor train_once(const Fit& fit, const Batch& batch, bool update, detail::Steps::Ask* ask) const;
   void explain_failure(const Fit& fit, const Batch& batch, detail::Steps::Kind kind,
