@@ -119,6 +119,10 @@ TEST_CASE("plot: tables of a report") {
                Report("x").table({"a"}, {{"1", "2"}});
              }),
              ContainsSubstring("a row has 2 cells, the head 1"));
+  const Element bare = parse_html(Report("x").table({}, {{"1"}, {"2", "a"}}, "Rows").html());
+  CHECK(bare.all("thead").empty());
+  CHECK(bare.words("td") == Texts{"1", "", "2", "a"});
+  CHECK(bare.all("td", "n").size() == 2);
 }
 
 TEST_CASE("plot: no text of a report becomes markup, and nothing is loaded") {

@@ -59,6 +59,24 @@ TEST_CASE("a report has a picture for each tag, with a curve for each folder") {
   CHECK(summary::write_report(folder.path) == folder / "report.html");
 }
 
+TEST_CASE("a report shows a tensor of texts as a table") {
+  const TemporaryFolder folder;
+  {
+    summary::FileWriter w(folder.path);
+    w.text("rows", constant({{"word", "<near>"}, {"day", "night"}}), {.step = 1});
+    w.text("list", constant({"one", "two"}), {.step = 2});
+    w.text("cube", reshape(constant({"in", "lines"}), {1, 2, 1}), {.step = 3});
+    w.text("none", zeros({0, 2}, DType::string), {.step = 4});
+  }
+  const std::string page = summary::report_html(folder.path);
+  CHECK(has(page,
+            "<table>\n<caption>rows, step 1</caption>\n<tbody>\n<tr><td>word</td><td>&lt;near&gt;</td></tr>\n"
+            "<tr><td>day</td><td>night</td></tr>\n</tbody></table>"));
+  CHECK(has(page, "<caption>list, step 2</caption>\n<tbody>\n<tr><td>one</td></tr>\n<tr><td>two</td></tr>\n"));
+  CHECK(count_of(page, "<caption>") == 2);
+  for (const char* text : {"cube, step 3:", "lines", "none, step 4:"}) CHECK(has(page, text));
+}
+
 TEST_CASE("a report has precision-recall curves, and what the program has drawn") {
   const TemporaryFolder folder;
   {

@@ -47,7 +47,8 @@ class TANDEM_API Report {
   ///   label   what it is, for those who do not see the page
   ///   throws  errors::InvalidArgumentError if it is not a WAV file
   Report& sound(std::string_view wav, std::string_view label, std::string_view caption = {});
-  /// Columns of numbers are aligned to the right.
+  /// Columns of numbers are aligned to the right. Without a head there are as many columns as the longest row has
+  /// cells.
   ///   throws  errors::InvalidArgumentError for a row with more cells than the head; one with fewer is filled up
   Report& table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows,
                 std::string_view caption = {});

@@ -2,6 +2,7 @@
 #pragma once
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <string>
 #include <thread>
 #include <utility>
@@ -154,9 +155,12 @@ TANDEM_INLINE Report& Report::sound(std::string_view wav, std::string_view label
 }
 TANDEM_INLINE Report& Report::table(const std::vector<std::string>& head,
                                     const std::vector<std::vector<std::string>>& rows, std::string_view caption) {
-  std::vector<bool> numbers(head.size(), !rows.empty());
+  std::size_t columns = head.size();
+  for (const std::vector<std::string>& row : rows)
+    if (head.empty()) columns = std::max(columns, row.size());
+  std::vector<bool> numbers(columns, !rows.empty());
   for (const std::vector<std::string>& row : rows) {
-    if (row.size() > head.size())
+    if (row.size() > columns)
       errors::raise<errors::InvalidArgumentError>(
           "plot::Report::table",
           "a row has " + std::to_string(row.size()) + " cells, the head " + std::to_string(head.size()));
@@ -167,11 +171,12 @@ TANDEM_INLINE Report& Report::table(const std::vector<std::string>& head,
   to += "<div class=\"scroll\"><table>\n";
   if (!caption.empty()) to += impl::element("caption", caption) + "\n";
   const auto cells = [&](const std::vector<std::string>& texts, const std::string& name) {
-    for (std::size_t i = 0; i < head.size(); ++i)
+    for (std::size_t i = 0; i < columns; ++i)
       to += "<" + name + (name == "th" ? " scope=\"col\"" : "") + (numbers[i] ? " class=\"n\">" : ">") +
             (i < texts.size() ? impl::escaped(texts[i]) : std::string()) + "</" + name + ">";
   };
-  to += "<thead><tr>", cells(head, "th"), to += "</tr></thead>\n<tbody>\n";
+  if (!head.empty()) to += "<thead><tr>", cells(head, "th"), to += "</tr></thead>\n";
+  to += "<tbody>\n";
   for (const std::vector<std::string>& row : rows) to += "<tr>", cells(row, "td"), to += "</tr>\n";
   to += "</tbody></table></div>\n";
   return *this;

@@ -25,12 +25,13 @@ TANDEM_API void check_report_options(const char* op, const ReportOptions& option
 
 /// Writes what the event files of a folder and of the folders in it have as one HTML page that opens offline: a
 /// picture for each tag of scalars, with a curve for each folder (dashed for one named "validation"), and of
-/// histograms, precision-recall curves, images, sounds and texts the latest of each tag. Tags with the same text before
-/// their first '/' are a section. Before them is a table of the folders that have hyperparameters, with how the run has
-/// ended and the last values of the scalars that the experiment names as metrics (hparams_config), or else of the first
-/// eight tags; behind them each graph. What a run that went on has done again replaces what was done before. In the
-/// place of a value that cannot be drawn, such as an image that is not PNG, a sound that is not WAV or a histogram with
-/// counts that are not numbers, a line of text says why. Folders that may not be read are passed over.
+/// histograms, precision-recall curves, images, sounds and texts (a tensor of them is a table) the latest of each tag.
+/// Tags with the same text before their first '/' are a section. Before them is a table of the folders that have
+/// hyperparameters, with how the run has ended and the last values of the scalars that the experiment names as metrics
+/// (hparams_config), or else of the first eight tags; behind them each graph. What a run that went on has done again
+/// replaces what was done before. In the place of a value that cannot be drawn, such as an image that is not PNG, a
+/// sound that is not WAV or a histogram with counts that are not numbers, a line of text says why. Folders that may not
+/// be read are passed over.
 ///   logdir   as for FileWriter and for TensorBoard: logs/run1/train and logs/run1/validation are two curves
 ///   path     of the page; default: report.html in logdir
 ///   returns  the path

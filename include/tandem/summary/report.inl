@@ -119,6 +119,22 @@ TANDEM_INLINE void add_sounds(const Audio& audio, const std::string& caption, co
     });
   }
 }
+// One text, or a table of those that are a list or rows, as TensorBoard shows them.
+TANDEM_INLINE void add_texts(const Texts& texts, const std::string& caption, plot::Report& report) {
+  const std::size_t rank = texts.shape.size();
+  const auto columns = static_cast<std::size_t>(rank == 2 ? texts.shape[1] : 1);
+  if (rank == 0 || rank > 2 || texts.texts.empty()) {
+    report.text(caption + ":");
+    for (const std::string& text : texts.texts) report.text(text);
+    return;
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < texts.texts.size(); ++i) {
+    if (i % columns == 0) rows.emplace_back();
+    rows.back().push_back(texts.texts[i]);
+  }
+  report.table({}, rows, caption);
+}
 TANDEM_INLINE void add_latest(const RunEvents& run, const std::string& tag, const ReportOptions& options, i64& room,
                               plot::Report& report) {
   const auto at = run.latest.find(tag);
@@ -139,8 +155,7 @@ TANDEM_INLINE void add_latest(const RunEvents& run, const std::string& tag, cons
       add_or_explain(caption, report,
                      [&] { report.picture(images->encoded[i], caption, i == 0 ? caption : std::string()); });
   } else if (const Texts* const texts = std::get_if<Texts>(&value.content)) {
-    report.text(caption + ":");
-    for (const std::string& text : texts->texts) report.text(text);
+    add_texts(*texts, caption, report);
   } else if (const Audio* const audio = std::get_if<Audio>(&value.content)) {
     add_sounds(*audio, caption, options, room, report);
   } else if (const OtherValue* const curve = std::get_if<OtherValue>(&value.content)) {
