@@ -8,105 +8,32 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <tandem/data.hpp>
 #include <tandem/summary.hpp>
 #include <tandem/tandem.hpp>
 #include <tandem/train.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
-#include "../char_rnn_step/work.hpp"
+#include "work.hpp"
 
 namespace {
 using namespace tandem;
-using Batches = data::Dataset<std::array<Tensor, 2>>;
+using bench::fit::Batches, bench::fit::built, bench::fit::ByHand, bench::fit::optimizer;
 
-struct Problem {
-  const char* name;
-  i64 steps;  // of an epoch
+struct Problem : bench::fit::Problem {
   i64 turn;   // steps that are measured together
   i64 turns;  // of a round
-  layers::Sequential (*network)();
-  losses::Loss loss;
-  Batches (*batches)(i64 steps);
-};
-
-namespace rnn {
-using namespace bench::char_rnn;
-layers::Sequential network() {
-  return layers::Sequential{layers::Embedding(symbols, units), layers::LSTM(units, {.return_sequences = true}),
-                            layers::LSTM(units, {.return_sequences = true}), layers::Dense(symbols)};
-}
-Batches batches(i64 n) {
-  const auto characters = [&] { return random::uniform({n, batch, bench::char_rnn::steps}, 0, symbols, DType::int64); };
-  return data::from_tensor_slices({characters(), characters()});
-}
-}  // namespace rnn
-namespace tiny {
-layers::Sequential network() { return layers::Sequential{layers::Dense(4, nn::relu), layers::Dense(1)}; }
-Batches batches(i64 n) { return data::from_tensor_slices({random::normal({n, 8, 3}), random::normal({n, 8, 1})}); }
-}  // namespace tiny
-
-Optimizer optimizer() {
-  return optimizers::Adam({.learning_rate = rnn::learning_rate, .epsilon = rnn::epsilon, .global_clipnorm = rnn::clip});
-}
-// The network, with its weights.
-layers::Sequential built(const Problem& p, const Batches& batches) {
-  random::set_seed(1);
-  const layers::Sequential net = p.network();
-  for (const auto& [x, y] : batches.take(1).epoch(0)) net(x);
-  return net;
-}
-
-class ByHand {
- public:
-  ByHand(const Problem& p, const Batches& batches) : batches_(batches), length_(p.steps) {
-    const layers::Sequential net = built(p, batches);
-    step_ = function([=, loss = p.loss, adam = optimizer()](const Tensor& x, const Tensor& y) {
-      const training_scope training(true);
-      GradientTape tape;
-      const Tensor value = loss(y, net(x));
-      const std::vector<Variable> weights = net.trainable_variables();
-      adam.apply_gradients(tape.gradient(value, weights), weights);
-      return value;
-    });
-  }
-  void run(i64 steps) {
-    for (i64 i = 0; i < steps; ++i) {
-      if (!at_ || *at_ == std::default_sentinel) begin_epoch();
-      const auto& [x, y] = **at_;
-      sum_ = sum_ + step_(x, y);
-      ++*at_;
-    }
-  }
-  /// The mean of the losses of the first epoch.
-  double first_loss() const { return first_loss_; }
-
- private:
-  void begin_epoch() {
-    if (number_ == 1) first_loss_ = sum_.item<float>() / static_cast<double>(length_);
-    sum_ = zeros({});
-    at_.emplace(batches_.epoch(number_++).begin());
-  }
-  const Batches batches_;
-  const i64 length_;
-  std::function<Tensor(const Tensor&, const Tensor&)> step_;
-  i64 number_ = 0;
-  std::optional<data::Iterator<std::array<Tensor, 2>>> at_;
-  Tensor sum_ = zeros({});
-  double first_loss_ = 0;
 };
 
 double processor_seconds() {
@@ -191,14 +118,12 @@ double compare(const Problem& p, bool watched, int rounds) {
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 15;
   config::set_intra_op_parallelism_threads(1);
-  const Problem problems[] = {{"tiny", 1000, 100, 100, tiny::network, losses::MeanSquaredError(), tiny::batches},
-                              {"char_rnn", 20, 1, 20, rnn::network,
-                               losses::SparseCategoricalCrossentropy({.from_logits = true}), rnn::batches}};
+  const Problem problems[] = {{bench::fit::tiny_problem(), 100, 100}, {bench::fit::rnn_problem(), 1, 20}};
   double most = 0;
   for (const Problem& p : problems)
     for (const bool watched : {false, true}) {
       const double ratio = compare(p, watched, rounds);
-      if (p.network == rnn::network) most = std::max(most, ratio);
+      if (p.name == std::string("char_rnn")) most = std::max(most, ratio);
     }
   return most > 1.005;
 }
