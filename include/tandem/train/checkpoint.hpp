@@ -50,6 +50,12 @@ class CheckpointItem {
 /// lookup::MutableHashTable is a module, whose keys are under "NAME/table.keys" and their values under
 /// "NAME/table.values". The format has no strings: they are saved as their bytes under the name, uint8, and their
 /// lengths under "NAME.lengths", int64.
+///
+/// In the scope of a strategy with several processes, a checkpoint with a table of which each of them has some rows
+/// (distribute::ShardedEmbedding, and the slots of its optimizer) is saved by all: every process must call save(), and
+/// writes its rows to a file beside the first one's, "run.shard-00001-of-00002-ID.safetensors" for "run.safetensors".
+/// Any number of processes restores it, or a whole table that one process has saved: each one takes its own rows. All
+/// must be able to read all files, and have the Variables by then: build the model and the optimizer first.
 class TANDEM_API Checkpoint {
  public:
   Checkpoint(std::initializer_list<CheckpointItem> items) : items_(items) {}
@@ -57,7 +63,8 @@ class TANDEM_API Checkpoint {
 
   /// Saves all values. The file is replaced atomically: on failure it is left unchanged.
   ///   throws  errors::FailedPreconditionError for a module without Variables or anything learned (layers create
-  ///           Variables at the first call); errors as io::save_safetensors
+  ///           Variables at the first call); errors as io::save_safetensors; errors::AbortedError if another process
+  ///           could not save its rows
   void save(const std::string& path, const Metadata& metadata = {}) const;
   /// What save() writes: all values of this moment, which do not change with the Variables.
   ///   throws  errors::FailedPreconditionError as save()
@@ -70,7 +77,8 @@ class TANDEM_API Checkpoint {
   ///   throws   errors::InvalidArgumentError naming each Variable that is missing from the file (unless
   ///            `.allow_missing`) or has a different shape or dtype there (unless `.allow_mismatched`), each vocabulary
   ///            that is missing or does not fit its layer, each tensor that only the file has (unless `.partial`), and
-  ///            for a `.map` that does not fit; errors as io::load_safetensors
+  ///            for a `.map` that does not fit; errors as io::load_safetensors; errors::DataLossError if files with
+  ///            rows are missing or damaged
   RestoreReport restore(const std::string& path, const RestoreOptions& options = {}) const;
   /// The Variables of which this process has some of the rows (VariableOptions::whole_rows), slots included, under
   /// their names in a file.
@@ -85,23 +93,22 @@ class TANDEM_API Checkpoint {
   };
   struct Changes;
   std::map<std::string, Tensor> read(const std::string& path, const RestoreOptions& options) const;
+  RestoreReport restore_file(const std::string& path, const RestoreOptions& options) const;
+  static Tensor own_rows(const Variable& variable, const Tensor& value);
   std::vector<Entry> entries() const;
   std::vector<Module::NamedAsset> assets() const;
   std::vector<CheckpointItem> items_;
   bool skips_sharded_ = false;
 };
 
-/// Saves the Variables of a module and what its layers have learned, under their paths in it: "hidden/kernel". In the
-/// scope of a strategy with several processes, a module that has some of the rows of a table in each of them
-/// (distribute::ShardedEmbedding) is saved by all: every process must call this, and writes its rows to a file beside
-/// the first one's, "w.shard-00001-of-00002-ID.safetensors" for "w.safetensors". Other modules are saved by the process
-/// that calls this.
-///   throws    as Checkpoint::save; errors::AbortedError if another process could not save
+/// Saves the Variables of a module and what its layers have learned, under their paths in it: "hidden/kernel". As a
+/// Checkpoint, a module with a distribute::ShardedEmbedding is saved by all processes of a strategy, others by the
+/// process that calls this.
+///   throws    as Checkpoint::save
 TANDEM_API void save_weights(const Module& module, const std::string& path);
-/// Sets them to those of a file, before or after the module's first call. If several processes have written it, any
-/// number of them can read it; each one that calls this takes its own rows. Their tables must have their Variables
-/// then: call the module first.
-///   returns   and throws as Checkpoint::restore; errors::DataLossError if files with rows are missing or damaged
+/// Sets them to those of a file, before or after the module's first call; tables of which each process has some rows
+/// must have their Variables then: call the module first.
+///   returns   and throws as Checkpoint::restore
 TANDEM_API RestoreReport load_weights(const Module& module, const std::string& path,
                                       const RestoreOptions& options = {});
 /// Reads the metadata that was passed to save().

@@ -98,9 +98,6 @@ TANDEM_INLINE std::vector<Module::NamedAsset> Checkpoint::assets() const {
     for (Module::NamedAsset& a : item.assets()) all.push_back(std::move(a));
   return all;
 }
-TANDEM_INLINE void Checkpoint::save(const std::string& path, const Metadata& metadata) const {
-  io::save_safetensors(path, values(), metadata);
-}
 TANDEM_INLINE std::vector<io::NamedTensor> Checkpoint::values() const {
   std::vector<io::NamedTensor> tensors;
   for (const CheckpointItem& item : items_) {
@@ -134,8 +131,9 @@ struct Checkpoint::Changes {
   void take(const Entry& e, TensorMap& values) {
     const Spec& want = e.variable.spec();
     const std::string& name = values.contains(e.path) ? e.path : e.old_path;
-    const Tensor t = detail::take_entry(values, name, want.dtype == DType::string);
+    Tensor t = detail::take_entry(values, name, want.dtype == DType::string);
     if (!t.is_set()) return miss(e.path, want);
+    t = own_rows(e.variable, t);
     if (t.dtype() == want.dtype && t.shape() == want.shape) {
       variables.emplace_back(e.variable, t.to(want.device));
       report.restored.push_back(e.path);
@@ -202,7 +200,7 @@ TANDEM_INLINE std::map<std::string, Tensor> Checkpoint::read(const std::string& 
   }
   return values;
 }
-TANDEM_INLINE RestoreReport Checkpoint::restore(const std::string& path, const RestoreOptions& options) const {
+TANDEM_INLINE RestoreReport Checkpoint::restore_file(const std::string& path, const RestoreOptions& options) const {
   TensorMap values = read(path, options);
   std::vector<std::string> names;
   for (const auto& [name, t] : values) names.push_back(name);

@@ -58,6 +58,11 @@ struct RestoredCheckpoint {
 /// them in order. At most one checkpoint waits while another is written; save() waits longer rather than keep a third.
 /// The error of a write is thrown by the next save(), wait() or close().
 ///
+/// In the scope of a strategy with several processes, a checkpoint with a distribute::ShardedEmbedding is saved by all
+/// of them, as Checkpoint says: every process has a manager of the same folder and calls save() and
+/// restore_or_initialize(). The first process writes the index and removes old files, those with rows, too. With
+/// `.async`, save() writes the rows itself. Other checkpoints are saved by the process that calls save().
+///
 /// One thread at a time calls save(), restore_or_initialize(), wait() and close(); any thread calls the others.
 class TANDEM_API CheckpointManager {
  public:
@@ -100,6 +105,8 @@ class TANDEM_API CheckpointManager {
   void write(const Job& job);
   bool remove(const std::string& file) const;
   void enqueue(std::unique_ptr<Job> job);
+  void save_now(std::unique_ptr<Job> job);
+  void read_index();
   void run();
   void finish() noexcept;
   void throw_error();

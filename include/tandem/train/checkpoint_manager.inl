@@ -15,6 +15,7 @@
 #include "tandem/io/file.hpp"
 #include "tandem/io/safetensors_shards.hpp"
 #include "tandem/train/checkpoint_manager.hpp"
+#include "tandem/train/save_together.hpp"
 #include "tandem/util/threads.hpp"
 
 namespace TANDEM_NS::train {
@@ -24,6 +25,7 @@ struct CheckpointManager::Job {
   impl::CheckpointRecord record;
   std::vector<io::NamedTensor> values;
   Metadata metadata;
+  detail::ShardSet shards;  // the files with rows beside it
 };
 
 struct CheckpointManager::State {
@@ -90,7 +92,9 @@ TANDEM_INLINE std::string CheckpointManager::best_checkpoint() const {
 TANDEM_INLINE std::string CheckpointManager::save(i64 step, const SaveOptions& options) {
   State& s = *state_;
   const std::string& metric = s.options.best_metric;
-  throw_error();
+  const bool together = detail::is_of_several(s.checkpoint);
+  if (together) detail::together("save", s.directory, [&] { throw_error(); });
+  else throw_error();
   if (s.closed) errors::raise<errors::FailedPreconditionError>("CheckpointManager", "it is closed: nothing is saved");
   if (step < 0) errors::raise<errors::InvalidArgumentError>("CheckpointManager", "the step is " + std::to_string(step));
   if (!metric.empty() && !options.metrics.contains(metric))
@@ -98,11 +102,32 @@ TANDEM_INLINE std::string CheckpointManager::save(i64 step, const SaveOptions& o
         "CheckpointManager", "the best checkpoint is kept by '" + metric + "', which save() was not given in .metrics");
   const char* const suffix = s.options.max_shard_bytes > 0 ? io::shards_suffix : ".safetensors";
   const std::string file = s.options.checkpoint_name + "-" + std::to_string(step) + suffix;
-  auto job =
-      std::make_unique<Job>(Job{{file, step, s.now(), options.metrics}, s.checkpoint.values(), options.metadata});
-  if (s.options.async) enqueue(std::move(job));
-  else write(*job);
+  auto job = std::make_unique<Job>(Job{{file, step, s.now(), options.metrics}, {}, options.metadata, {}});
+  if (!together) {
+    job->values = s.checkpoint.values();
+    save_now(std::move(job));
+    return path_of(file);
+  }
+  job->shards = detail::write_rows(s.checkpoint, path_of(file));
+  job->metadata["shards"] = job->shards.text();
+  const bool is_first = detail::Replicas().is_first();
+  detail::together("save", path_of(file), [&] {
+    if (!is_first) return;
+    job->values = s.checkpoint.without_sharded().values();
+    save_now(std::move(job));
+  });
+  if (!is_first) read_index();
   return path_of(file);
+}
+TANDEM_INLINE void CheckpointManager::save_now(std::unique_ptr<Job> job) {
+  if (state_->options.async) enqueue(std::move(job));
+  else write(*job);
+}
+// What another process has written.
+TANDEM_INLINE void CheckpointManager::read_index() {
+  impl::CheckpointIndex index = impl::CheckpointIndex::read(state_->directory, state_->options.checkpoint_name);
+  const std::lock_guard lock(state_->mutex);
+  state_->index = std::move(index);
 }
 
 // Writes a checkpoint, then the index, and then removes files: an error or the end of the process at any moment leaves
@@ -139,6 +164,10 @@ TANDEM_INLINE void CheckpointManager::write(const Job& job) {
   }
   // What cannot be removed stays listed for the next time.
   std::erase_if(next.removed, [&](const std::string& file) { return remove(file); });
+  if (job.shards.files > 0) {  // what this step's former save has left, and processes that were killed
+    detail::ShardFiles::remove_others(path, job.shards);
+    detail::ShardFiles::remove_before(s.directory, job.record.step, o.checkpoint_name, kept);
+  }
   const std::lock_guard lock(s.mutex);
   s.index = std::move(next);
 }
@@ -150,6 +179,7 @@ TANDEM_INLINE bool CheckpointManager::remove(const std::string& file) const {
       for (const std::string& shard : io::list_safetensors_shards(path)) ::unlink(shard.c_str());
     } catch (const errors::OpError&) {  // it is gone, or does not say
     }
+  detail::ShardFiles::remove_others(path, {});
   return ::unlink(path.c_str()) == 0 || errno == ENOENT;
 }
 
@@ -218,15 +248,22 @@ TANDEM_INLINE void CheckpointManager::close() {
 }
 
 TANDEM_INLINE RestoredCheckpoint CheckpointManager::restore_or_initialize(const RestoreLatestOptions& options) {
-  wait();
+  const detail::Replicas replicas;
+  const bool together = detail::is_of_several(state_->checkpoint);
+  if (!together) wait();
+  else detail::together("restore", state_->directory, [&] { wait(); });
+  if (together && !replicas.is_first()) read_index();
+  const auto restore = [&](const std::string& path) { state_->checkpoint.restore(path, {.partial = options.partial}); };
   RestoredCheckpoint r;
   const std::vector<impl::CheckpointRecord> active = state_->index.active;  // nothing is being written
   for (auto at = active.rbegin(); at != active.rend(); ++at) try {
-      state_->checkpoint.restore(path_of(at->file), {.partial = options.partial});
+      if (together) detail::together("restore", path_of(at->file), [&] { restore(path_of(at->file)); });
+      else restore(path_of(at->file));
       r.path = path_of(at->file), r.step = at->step;
       break;
     } catch (const errors::OpError& e) {
-      const bool is_lost = e.code() == errors::Code::data_loss || e.code() == errors::Code::not_found;
+      bool is_lost = e.code() == errors::Code::data_loss || e.code() == errors::Code::not_found;
+      if (together) is_lost = !replicas.any(!is_lost && e.code() != errors::Code::aborted);  // all do the same
       if (!options.fall_back || !is_lost || std::next(at) == active.rend()) throw;
       r.errors.push_back(e.message());
       tandem::detail::warn((e.message() + "; going on from the checkpoint before it").c_str());

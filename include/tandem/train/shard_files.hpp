@@ -23,7 +23,9 @@ struct ShardSet {
 /// former one has its files. Any number of processes can read them.
 class TANDEM_API ShardFiles {
  public:
-  ShardFiles(const std::vector<CheckpointItem>& items, i64 rank, i64 ranks);
+  ShardFiles(const Checkpoint& checkpoint, i64 rank, i64 ranks);
+  ShardFiles(const std::vector<CheckpointItem>& items, i64 rank, i64 ranks)
+      : ShardFiles(Checkpoint(items), rank, ranks) {}
   bool empty() const { return variables_.empty(); }
   /// Writes this process's file.
   ///   checkpoint  the path of the checkpoint
@@ -43,7 +45,10 @@ class TANDEM_API ShardFiles {
   /// Removes the files of former saves to the same path.
   static void remove_others(const std::string& checkpoint, const ShardSet& set);
   /// Removes the files of checkpoints before a step.
-  static void remove_before(const std::string& directory, i64 step);
+  ///   name  of the checkpoints: "ckpt"
+  ///   kept  the names of the files of checkpoints that are not removed
+  static void remove_before(const std::string& directory, i64 step, const std::string& name = "ckpt",
+                            const std::vector<std::string>& kept = {});
 
  private:
   Tensor value_of(const Module::Named& v, const std::vector<io::Safetensors>& files) const;

@@ -58,8 +58,8 @@ TANDEM_INLINE ShardSet ShardSet::parse(const std::string& text) {
   impl::raise_shards("the checkpoint's text 'shards' is damaged: '" + text + "'");
 }
 
-TANDEM_INLINE ShardFiles::ShardFiles(const std::vector<CheckpointItem>& items, i64 rank, i64 ranks)
-    : variables_(Checkpoint(items).sharded()), rank_(rank), ranks_(ranks) {}
+TANDEM_INLINE ShardFiles::ShardFiles(const Checkpoint& checkpoint, i64 rank, i64 ranks)
+    : variables_(checkpoint.sharded()), rank_(rank), ranks_(ranks) {}
 
 TANDEM_INLINE void ShardFiles::check_rows(const char* op, const Module::Named& v) const {
   const Variable& x = v.variable;
@@ -126,7 +126,7 @@ TANDEM_INLINE ShardFiles::Values ShardFiles::read(const std::string& checkpoint,
   if (set.files == 0)
     impl::raise_shards(checkpoint + " has no files with the rows of processes" +
                        (variables_.empty() ? "" : ", which '" + variables_[0].path + "' needs") +
-                       ": it is of another model, or was saved by a Checkpoint");
+                       ": it is of another model");
   for (const Module::Named& v : variables_) check_rows("restore", v);
   const auto load = [&](i64 rank) {
     const std::string path = impl::shard_path(checkpoint, rank, set);
@@ -166,12 +166,15 @@ TANDEM_INLINE void ShardFiles::remove_others(const std::string& checkpoint, cons
     return file.starts_with(prefix.filename().string()) && !present.contains(file);
   });
 }
-TANDEM_INLINE void ShardFiles::remove_before(const std::string& directory, i64 step) {
+TANDEM_INLINE void ShardFiles::remove_before(const std::string& directory, i64 step, const std::string& name,
+                                             const std::vector<std::string>& kept) {
   impl::remove_files(directory, [&](const std::string& file) {
     const std::size_t mark = file.find(impl::shard_mark);
     if (mark == file.npos) return false;
-    const i64 of = train::impl::step_of_file(file.substr(0, mark) + ".safetensors", "ckpt");
-    return of >= 0 && of < step;
+    const i64 of = train::impl::step_of_file(file.substr(0, mark) + ".safetensors", name);
+    return of >= 0 && of < step && std::none_of(kept.begin(), kept.end(), [&](const std::string& k) {
+             return k.substr(0, k.rfind(".safetensors")) == file.substr(0, mark);
+           });
   });
 }
 

@@ -1,0 +1,180 @@
+// Checkpoint and CheckpointManager of a ShardedEmbedding: all processes save their rows, and any number restores them.
+#include <filesystem>
+#include <string>
+
+#include "tandem/autodiff/tape.hpp"
+#include "tandem/distribute/sharded_embedding.hpp"
+#include "tandem/distribute/sim_cluster.hpp"
+#include "tandem/distribute/strategy.hpp"
+#include "tandem/module/model.hpp"
+#include "tandem/ops/all.hpp"
+#include "tandem/optimizers.hpp"
+#include "tandem/train.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace sharded_checkpoint_test {
+
+using namespace tandem;
+using distribute::Communicator;
+using distribute::MultiWorkerMirroredStrategy;
+using distribute::ShardedEmbedding;
+using distribute::SimCluster;
+using ::testing::TemporaryFolder;
+using Floats = std::vector<float>;
+using Manager = train::CheckpointManager;
+using ManagerOptions = train::CheckpointManagerOptions;
+
+struct Words : Model<Words> {
+  ShardedEmbedding embedding{10, 3, {.seed = 3}};
+};
+
+// A training whose rows, of the table and of the momentum, the processes divide.
+struct Training {
+  explicit Training(const Communicator& world) : own(constant(ids)(Slice(world.rank(), none, world.size()))) {
+    sgd.build(model.trainable_variables());
+  }
+  void step() const {
+    sgd.minimize([&] { return reduce_sum(square(model.embedding(own) - 1.f)); }, model.trainable_variables());
+    steps.assign_add(1);
+  }
+
+  const std::vector<int> ids{5, 1, 5, 0, 9, 1, 2, 5, 9, 9, 3, 0};
+  const Tensor own;
+  const Words model;
+  const optimizers::SGD sgd{0.02, 0.9};
+  const Variable steps{0.f, {.trainable = false}};
+  const train::Checkpoint checkpoint{{"model", model}, {"optimizer", sgd}, {"steps", steps}};
+};
+// Calls f(training, rank) in so many processes; returns the table at the end, and the number of steps.
+template <class F>
+Floats in(int ranks, const F& f) {
+  Floats r;
+  SimCluster(ranks, {.seed = 6}).run([&](const Communicator& w) {
+    const MultiWorkerMirroredStrategy strategy;
+    const auto scope = strategy.scope();
+    const Training training(w);
+    f(training, w.rank());
+    const Tensor table = training.model.embedding.table();
+    if (w.rank() != ranks - 1) return;
+    r = table.to_vector<float>();
+    r.push_back(training.steps.item<float>());
+  });
+  return r;
+}
+void check_near(const Floats& a, const Floats& b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).margin(1e-5));
+}
+std::vector<std::string> files_with(const std::string& folder, const std::string& part) {
+  std::vector<std::string> r;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (const std::string name = entry.path().filename().string(); name.find(part) != name.npos) r.push_back(name);
+  return r;
+}
+
+TEST_CASE("a checkpoint with rows of a table: any number of processes goes on from that of any number") {
+  const Floats whole = in(1, [](const Training& t, int) { t.step(), t.step(), t.step(); });
+  CHECK(whole.back() == 3);
+  for (const int before : {1, 2, 3}) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "a.safetensors", plain = folder / "plain", async = folder / "async";
+    const Floats saved = in(before, [&](const Training& t, int) {
+      t.step(), t.step();
+      t.checkpoint.save(path, {{"note", "two steps"}});
+      Manager(t.checkpoint, plain).save(2);
+      Manager later(t.checkpoint, async, {.async = true});
+      later.save(2);
+      later.close();
+    });
+    CHECK(train::read_metadata(path).at("note") == "two steps");
+    CHECK(files_with(folder.path, "a.shard-").size() == (before == 1 ? 0U : static_cast<std::size_t>(before)));
+    for (const int after : {1, 2, 3}) {
+      INFO(before << " and then " << after);
+      std::vector<std::string> restored;
+      CHECK(in(after, [&](const Training& t, int rank) {
+              const train::RestoreReport report = t.checkpoint.restore(path);
+              if (rank == 0) restored = report.restored;
+            }) == saved);
+      CHECK(restored.size() == 5);  // the rows, their momentum, the optimizer's rate and iterations, the steps
+      for (const std::string& run : {plain, async})
+        check_near(in(after,
+                      [&](const Training& t, int) {
+                        Manager manager(t.checkpoint, run);
+                        if (manager.restore_or_initialize().step == 2) t.step();
+                      }),
+                   whole);
+    }
+  }
+}
+
+TEST_CASE("a manager of several processes removes the files with rows of old checkpoints, and what killed ones left") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run";
+  std::filesystem::create_directory(run);
+  for (const char* left : {"ckpt-0.shard-00000-of-00002-7.safetensors", "ckpt-3.shard-00001-of-00002-7.safetensors"})
+    folder.file(std::string("run/") + left, "of a killed process");
+  const Floats last = in(2, [&](const Training& t, int) {
+    Manager manager(t.checkpoint, run, {.max_to_keep = 2});
+    for (const i64 step : {1, 2, 3, 3}) {
+      t.step();
+      manager.save(step);
+    }
+  });
+  CHECK(files_with(run, ".shard-").size() == 2 * 2);
+  CHECK(files_with(run, "ckpt-2.shard-").size() == 2);
+  CHECK(files_with(run, "ckpt-3.shard-").size() == 2);
+  std::vector<std::string> listed;
+  CHECK(in(3, [&](const Training& t, int rank) {
+          Manager manager(t.checkpoint, run, {.max_to_keep = 2});
+          manager.restore_or_initialize();
+          manager.save(4);
+          if (rank == 2) listed = manager.checkpoints();
+        }) == last);
+  CHECK(listed == std::vector<std::string>{run + "/ckpt-3.safetensors", run + "/ckpt-4.safetensors"});
+  CHECK(files_with(run, ".shard-").size() == 2 + 3);
+}
+
+TEST_CASE("a manager of several processes: what fails in one is an error in all, and all fall back together") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run";
+  const Floats first = in(2, [&](const Training& t, int) {
+    t.step();
+    Manager(t.checkpoint, run).save(1);
+  });
+  in(2, [&](const Training& t, int) { Manager(t.checkpoint, run).save(2); });
+  for (const std::string& file : files_with(run, "ckpt-2.shard-00001")) std::filesystem::remove(run + "/" + file);
+  std::vector<std::string> errors(2);
+  in(2, [&](const Training& t, int rank) {
+    Manager manager(t.checkpoint, run);
+    errors[static_cast<std::size_t>(rank)] = testing::error_of([&] { manager.restore_or_initialize(); });
+  });
+  CHECK_THAT(errors[0], ContainsSubstring("another process could not restore its part of " + run + "/ckpt-2"));
+  CHECK_THAT(errors[1], ContainsSubstring("there is no " + run + "/ckpt-2.shard-00001-of-00002-"));
+  set_warning_handler([](const char*) {});
+  CHECK(in(2, [&](const Training& t, int) { Manager(t.checkpoint, run).restore_or_initialize({.fall_back = true}); }) ==
+        first);
+  set_warning_handler(nullptr);
+
+  const std::string file = folder.file("file", "");  // no folder
+  in(2, [&](const Training& t, int rank) {
+    Manager manager(t.checkpoint, rank == 1 ? file : run);
+    errors[static_cast<std::size_t>(rank)] = testing::error_of([&] { manager.save(5); });
+  });
+  CHECK_THAT(errors[0], ContainsSubstring("another process could not save its part of " + run + "/ckpt-5"));
+  CHECK_THAT(errors[1], ContainsSubstring(file));
+  CHECK(files_with(run, "ckpt-5.safetensors").empty());
+}
+
+TEST_CASE("a checkpoint without tables that processes divide is saved by the process that calls save") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.safetensors";
+  in(2, [&](const Training& t, int rank) {
+    if (rank == 0) train::Checkpoint({{"steps", t.steps}}).save(path);
+    if (rank == 0) Manager(train::Checkpoint({{"steps", t.steps}}), folder / "run").save(1);
+  });
+  CHECK(train::read_metadata(path).count("shards") == 0);
+}
+
+}  // namespace sharded_checkpoint_test
