@@ -58,6 +58,16 @@ TEST_CASE("initial values of a large table need no more memory than the table an
   const ShardedEmbedding embedding(200'000, 8, {.seed = 8});
   CHECK(memory::info().peak - before < 200'000 * 8 * 4 * 5 / 4);
 }
+TEST_CASE("the table of one process is on the current device") {
+  config::set_logical_cpu_devices(2);
+  {
+    const auto there = device("CPU:1");
+    const ShardedEmbedding embedding(10, 2);
+    CHECK(embedding.trainable_variables()[0].device() == current_device());
+    CHECK(embedding(constant({1, 9})).device() == current_device());
+  }
+  config::set_logical_cpu_devices(1);
+}
 TEST_CASE("without a seed rank 0 draws one for all") {
   std::atomic<int> right = 0;
   SimCluster(3).run([&](const Communicator& w) {

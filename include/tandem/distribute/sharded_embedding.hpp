@@ -28,7 +28,8 @@ struct ShardedEmbeddingOptions {
 /// the order of additions.
 ///
 /// Every rank of the group must make the layer and call it the same number of times, in the same order as its other
-/// collective operations; with no ids if it has none. Tensors live on the CPU.
+/// collective operations; with no ids if it has none. The table of one process is on the current device; those of
+/// several processes, and their ids, are on the CPU.
 ///   ids        int32 or int64, any shape, in [0, input_dim)
 ///   returns    [..., output_dim]
 ///   throws     errors::InvalidArgumentError for sizes that are not positive, in the scope of a strategy with another
@@ -38,9 +39,8 @@ struct ShardedEmbeddingOptions {
 ///   variables  shard [rows of this rank, output_dim], a Variable without `.aggregate`
 ///
 /// An optimizer with `.global_clipnorm` refuses the shard, whose norm no rank knows; what `.clipnorm` and `.clipvalue`
-/// do depends on the number of processes. In a Trainer's `.directory` every rank saves its rows, and any number of
-/// ranks restores them. Files that rank 0 alone writes have no place for the other shards: ModelCheckpoint raises (save
-/// table() instead), and histograms of summary::TensorBoard show rank 0's.
+/// do depends on the number of processes. Checkpoints, save_weights and a Trainer's `.directory` save the rows of every
+/// rank, and any number of ranks restores them. Histograms of summary::TensorBoard show rank 0's.
 class TANDEM_API ShardedEmbedding : public layers::Layer {
  public:
   ShardedEmbedding(i64 input_dim, i64 output_dim, ShardedEmbeddingOptions options = {});

@@ -24,6 +24,7 @@
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/slice.hpp"
+#include "tandem/ops/transfer.hpp"
 
 namespace TANDEM_NS::distribute {
 
@@ -64,8 +65,9 @@ TANDEM_INLINE ShardedEmbedding::ShardedEmbedding(i64 input_dim, i64 output_dim, 
                                 group_.name() + "' " + std::to_string(group_.size()) +
                                 ": gradients are added up within " + "the group alone");
   const tandem::detail::OutsideTrace now;
+  const Device device = group_.size() == 1 ? current_device() : Device{};
   const DeviceScope host(Device{});
-  const Variable shard(impl::initial_rows(group_, input_dim, output_dim, o),
+  const Variable shard(impl::initial_rows(group_, input_dim, output_dim, o).to(device),
                        {.name = "shard", .aggregate = group_.size() == 1, .whole_rows = input_dim});
   add_variables({{.path = "shard", .variable = shard}});
 }
