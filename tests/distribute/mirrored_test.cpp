@@ -141,6 +141,11 @@ TEST_CASE("what a MirroredStrategy cannot do raises") {
   const layers::BatchNormalization norm({.synchronized = true});
   CHECK_THROWS_WITH(strategy.run([&](const Tensor& part) { return norm(part, {.training = true}); }, x),
                     ContainsSubstring(".synchronized needs MultiWorkerMirroredStrategy"));
+  const layers::Sequential net{norm, layers::Dense(1)};
+  train::Trainer trainer(net, {.loss = losses::MeanSquaredError(), .optimizer = sgd});
+  const auto fit = [&] { trainer.fit(x, ones({4, 1}), {.progress = {.mode = train::ProgressMode::none}}); };
+  CHECK_THROWS_WITH(fit(), ContainsSubstring(".synchronized needs the moments of all rows of a batch") &&
+                               ContainsSubstring("2 parts for 1 process"));
   const auto sizes = strategy.run([](const Tensor& part) { return part; }, ones({3, 2}));
   CHECK_THROWS_WITH(strategy.reduce(ReduceOp::sum, sizes), ContainsSubstring("differ in shape: float32[2,2] and"));
   CHECK_THROWS_WITH(strategy.reduce(ReduceOp::max, sizes, 0), ContainsSubstring("the op is sum or mean"));

@@ -110,6 +110,18 @@ TANDEM_INLINE Tensor BatchNormalization::by_statistics(const Tensor& x, const Te
                                            spread(gamma(w)), options_.epsilon);
   return cast(y, x.dtype());
 }
+// Parts of a batch that one process computes one after another do not know of each other's moments.
+TANDEM_INLINE void check_synchronized(const Replication& replicas) {
+  const int parts = TANDEM_VIRTUAL(replicas, Replication::virtual_shards)();
+  const int processes = TANDEM_VIRTUAL(replicas, Replication::size)();
+  if (parts <= processes) return;
+  errors::raise<errors::UnimplementedError>(
+      "BatchNormalization",
+      ".synchronized needs the moments of all rows of a batch, but the strategy divides it into " +
+          std::to_string(parts) + " parts for " + std::to_string(processes) +
+          " process(es), which compute them one after another: use MultiWorkerMirroredStrategy with a process for each "
+          "part and without .virtual_shards, or omit .synchronized");
+}
 // is_counted: whether the batch has elements, a bool_ scalar; unset: it has.
 TANDEM_INLINE void BatchNormalization::move_averages(const Result& batch, const Tensor& is_counted) const {
   const tandem::detail::Unobserved quiet;
@@ -129,6 +141,7 @@ TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& x, const CallO
   const bool training = call.is_training() && !is_frozen();
   const Replication* const replicas = tandem::detail::replication;
   const bool is_synchronized = options_.synchronized && replicas && TANDEM_VIRTUAL(*replicas, Replication::size)() > 1;
+  if (training && options_.synchronized && replicas) check_synchronized(*replicas);
   if (!training && call.may_be_forgotten() && !is_frozen()) detail::warn_inference();
   Result r;
   run_with_weights([&] { return weights_for(x); },
