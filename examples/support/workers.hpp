@@ -2,6 +2,9 @@
 // library was built with.
 #pragma once
 #include <tandem/distribute.hpp>
+#include <tandem/tensor.hpp>
+
+#include <vector>
 #if TANDEM_WITH_DISTRIBUTE_MPI
 #include <tandem/distribute_mpi.hpp>
 #endif
@@ -11,9 +14,22 @@
 
 namespace workers {
 
+using Strategy = tandem::distribute::MultiWorkerMirroredStrategy;
+
 /// Whether this process is the one that reports: rank 0, or the only one.
-inline bool is_first(const tandem::distribute::MultiWorkerMirroredStrategy& strategy) {
-  return strategy.group().rank() == 0;
+inline bool is_first(const Strategy& strategy) { return strategy.group().rank() == 0; }
+
+// What follows is called by all processes.
+/// Combines each number with those of the other processes.
+inline std::vector<double> reduce(const Strategy& strategy, tandem::distribute::ReduceOp op,
+                                  const std::vector<double>& numbers) {
+  const auto host = tandem::device("CPU:0");
+  return strategy.reduce(op, tandem::constant(numbers)).to_vector<double>();
 }
+inline double largest(const Strategy& strategy, double number) {
+  return reduce(strategy, tandem::distribute::ReduceOp::max, {number})[0];
+}
+/// Whether a condition is true in a process.
+inline bool any(const Strategy& strategy, bool condition) { return largest(strategy, condition) > 0; }
 
 }  // namespace workers

@@ -27,6 +27,10 @@ class Blocks : public Objective {
     for (std::int64_t at = 0; at < chunk.size(); at += length * together) r.push_back(batch(chunk, at));
     return r;
   }
+  Batch empty() const override {
+    Chunk none;
+    return batch(none, 0);
+  }
 
  protected:
   enum Input { words, around, negatives, left, right };
@@ -85,9 +89,9 @@ class SkipGramBlocks : public Blocks {
  public:
   using Blocks::Blocks;
   Tensor loss(const Word2Vec& model, const std::vector<Tensor>& in) const override {
-    const Tensor x = nn::embedding_lookup(model.embeddings(), in[words]);
-    const Tensor near = matmul(x, nn::embedding_lookup(model.outputs(), in[around]), {.transpose_b = true});
-    const Tensor noise = matmul(x, nn::embedding_lookup(model.outputs(), in[negatives]), {.transpose_b = true});
+    const Tensor x = model.embeddings()(in[words]);
+    const Tensor near = matmul(x, model.outputs()(in[around]), {.transpose_b = true});
+    const Tensor noise = matmul(x, model.outputs()(in[negatives]), {.transpose_b = true});
     const Tensor positive = reduce_sum(pairs(in) * softplus(-near));
     return positive + reduce_sum((in[left] + in[right]) * share() * softplus(noise));
   }
@@ -102,9 +106,9 @@ class CbowBlocks : public Blocks {
   Tensor loss(const Word2Vec& model, const std::vector<Tensor>& in) const override {
     const Tensor size = in[left] + in[right], is_example = cast(size > 0, float32);
     const Tensor mean = pairs(in) / maximum(size, 1);  // averages the words in each window
-    const Tensor x = matmul(mean, nn::embedding_lookup(model.embeddings(), in[around]));
-    const Tensor own = reduce_sum(x * nn::embedding_lookup(model.outputs(), in[words]), -1, {.keepdims = true});
-    const Tensor noise = matmul(x, nn::embedding_lookup(model.outputs(), in[negatives]), {.transpose_b = true});
+    const Tensor x = matmul(mean, model.embeddings()(in[around]));
+    const Tensor own = reduce_sum(x * model.outputs()(in[words]), -1, {.keepdims = true});
+    const Tensor noise = matmul(x, model.outputs()(in[negatives]), {.transpose_b = true});
     return reduce_sum(is_example * softplus(-own)) + reduce_sum(is_example * share() * softplus(noise));
   }
 

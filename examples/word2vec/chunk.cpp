@@ -26,3 +26,7 @@ Chunk read_chunk(WordReader& reader, const Vocabulary& vocabulary, const Subsamp
     c.radius.push_back(1 + static_cast<int>(c.random() % static_cast<std::uint64_t>(o.window)));
   return c;
 }
+
+void skip_chunk(WordReader& reader, const ChunkOptions& o, Place end) {
+  for (std::int64_t words = 0; words < o.words && reader.place() < end && !reader.next().empty();) ++words;
+}

@@ -39,3 +39,5 @@ struct ChunkOptions {
 /// Reads chunk `number` of an epoch from the position of `reader`; it ends at `end` at the latest.
 Chunk read_chunk(WordReader& reader, const Vocabulary& vocabulary, const Subsampling& keep, const ChunkOptions& options,
                  std::int64_t epoch, std::int64_t number, Place end);
+/// Reads past a chunk that another process trains on.
+void skip_chunk(WordReader& reader, const ChunkOptions& options, Place end);

@@ -37,13 +37,17 @@ class Examples : public Objective {
     if (rows.size) r.push_back(batch(rows));
     return r;
   }
+  Batch empty() const override {
+    Rows none;
+    return batch(none);
+  }
 
  protected:
   enum Input { looked_at, shares, predicted, negatives, counts };
 
   /// The predicting vector, [b, size].
   Tensor predictor(const Word2Vec& model, const std::vector<Tensor>& in) const {
-    const Tensor x = nn::embedding_lookup(model.embeddings(), in[looked_at]);
+    const Tensor x = model.embeddings()(in[looked_at]);
     return is_cbow_ ? reduce_sum(x * in[shares], 1) : squeeze(x, {1});
   }
 
@@ -97,7 +101,7 @@ class OwnNegatives : public Examples {
   Tensor loss(const Word2Vec& model, const std::vector<Tensor>& in) const override {
     const Tensor x = expand_dims(predictor(model, in), 1);
     const auto logits = [&](const Tensor& ids) {
-      return squeeze(matmul(x, nn::embedding_lookup(model.outputs(), ids), {.transpose_b = true}), {1});
+      return squeeze(matmul(x, model.outputs()(ids), {.transpose_b = true}), {1});
     };
     return reduce_sum(in[counts] * softplus(-logits(in[predicted]))) +
            reduce_sum(in[counts] * softplus(logits(in[negatives])));
@@ -109,11 +113,19 @@ class Nce : public Examples {
   Nce(const ModelOptions& o, const NoiseWords& noise, std::int64_t vocabulary, const random::Generator& generator)
       : Examples(o, noise), vocabulary_(vocabulary), generator_(generator) {}
   Tensor loss(const Word2Vec& model, const std::vector<Tensor>& in) const override {
-    const Tensor costs = nn::nce_loss(model.outputs(), model.biases(), in[predicted], predictor(model, in),
-                                      options_.samples, vocabulary_, {.generator = &generator_});
-    return reduce_sum(costs * squeeze(in[counts], {1})) / reduce_sum(in[counts]);
+    const random::Candidates drawn = random::log_uniform_candidate_sampler(in[predicted], 1, options_.samples, true,
+                                                                           vocabulary_, {.generator = &generator_});
+    // To nce_loss, the rows that are looked up are all classes: those of the examples, then the candidates'.
+    const std::int64_t classes = options_.batch + options_.samples;
+    const Tensor ids = concat({cast(reshape(in[predicted], {-1}), int64), drawn.sampled}, 0);
+    const Tensor costs =
+        nn::nce_loss(model.outputs()(ids), squeeze(model.biases()(ids), {1}), expand_dims(range(options_.batch), 1),
+                     predictor(model, in), options_.samples, classes,
+                     {.sampled_values = random::Candidates{cast(range(options_.batch, classes), int64),
+                                                           drawn.true_expected, drawn.sampled_expected}});
+    return reduce_sum(costs * squeeze(in[counts], {1})) / maximum(reduce_sum(in[counts]), 1);
   }
-  double examples_in_loss(const Batch&) const override { return 1; }
+  double examples_in_loss(const Batch& batch) const override { return batch.examples > 0 ? 1 : 0; }
 
  private:
   std::int64_t vocabulary_;

@@ -1,6 +1,7 @@
 // word2vec: trains word vectors on a text, then shows which words are close to each other.
 //   word2vec                                 train for two minutes at most on the licence texts of a Debian machine (or
 //                                            resume), then print neighbours of a few words
+//   tandem_run -n 2 -- word2vec              two processes, each with half of the rows of the tables and of the text
 //   word2vec --nearest war                   print the nearest words, by vectors trained before
 //   word2vec --analogy france paris italy    france is to paris as italy is to ...
 #include <fmt/core.h>
@@ -18,6 +19,7 @@
 #include "examples/support/program.hpp"
 #include "examples/support/training.hpp"
 #include "examples/support/utf8.hpp"
+#include "examples/support/workers.hpp"
 #include "files.hpp"
 #include "trainer.hpp"
 #include "vectors.hpp"
@@ -146,14 +148,15 @@ class Pace {
   double seconds_ = 0, loss_ = 0, first_ = 0, last_ = 0;
 };
 
-// Trains until all is read, the time is up, or Ctrl-C; returns the exit status.
+// Trains until all is read, the time is up, or Ctrl-C in a process; returns the exit status.
 //   total  words of the text
 int train_chunks(const Options& o, std::int64_t total, Trainer& trainer, Pace& pace,
-                 tandem::train::CheckpointManager& manager) {
+                 tandem::train::CheckpointManager& manager, const workers::Strategy& strategy) {
   using Clock = std::chrono::steady_clock;
   tandem::train::Interrupt interrupt;
   tandem::train::ProgressOptions words = training::progress();
   words.unit = "word";
+  if (!workers::is_first(strategy)) words.mode = tandem::train::ProgressMode::none;
   const auto all = static_cast<double>(o.train.epochs * total);  // unless the time is up before
   tandem::train::Progress progress(o.train.epochs * total, words);
   Clock::time_point saved = Clock::now();
@@ -162,20 +165,20 @@ int train_chunks(const Options& o, std::int64_t total, Trainer& trainer, Pace& p
     manager.save(trainer.steps());
     saved = Clock::now();
   };
-  while (!trainer.is_done() && !interrupt.requested()) {
+  while (!trainer.is_done() && !workers::any(strategy, interrupt.requested())) {
     const double before = trainer.seconds();
     const Trainer::Progress p = trainer.train_chunk();
     pace.add(p, trainer.seconds() - before);
     progress.step(std::int64_t(std::min(trainer.share(), 1.) * all), [&] { return pace.figures(trainer, o); });
     const bool due = std::chrono::duration<double>(Clock::now() - saved).count() >= o.checkpoint_every;
-    if ((due && !trainer.is_done()) || interrupt.save_requested()) {
+    if (workers::any(strategy, (due && !trainer.is_done()) | interrupt.save_requested())) {
       save();
       progress.print(fmt::format("checkpoint after {:.0f} s: loss {:.4f}, held out {:.4f}", trainer.seconds(),
                                  pace.loss(), trainer.held_out_loss()));
     }
   }
   save();
-  return interrupt.exit_status();
+  return int(workers::largest(strategy, interrupt.exit_status()));
 }
 
 void print(const std::string& what, const std::vector<Vectors::Neighbour>& words) {
@@ -195,11 +198,12 @@ std::vector<std::string> telling_words(const Vocabulary& v, std::size_t count) {
   return r;
 }
 
-// The vocabulary in the folder if it is that of a run, otherwise that of the corpus.
-Vocabulary vocabulary_of(const Options& o, const TextFiles& corpus, bool resumed) {
-  if (resumed) return Vocabulary::load(o.file("vocabulary.txt"));
+// The vocabulary in the folder if it is that of a run, otherwise that of the corpus. The folder is the first process's.
+Vocabulary vocabulary_of(const Options& o, const TextFiles& corpus, bool is_first) {
+  if (is_first && std::filesystem::exists(o.file("run.json"))) return Vocabulary::load(o.file("vocabulary.txt"));
   WordReader reader(corpus);
   Vocabulary v = Vocabulary::of(reader, o.vocabulary);
+  if (!is_first) return v;
   tandem::io::ensure_directory(o.output);
   v.save(o.file("vocabulary.txt"));
   std::int64_t repaired = 0;
@@ -210,31 +214,36 @@ Vocabulary vocabulary_of(const Options& o, const TextFiles& corpus, bool resumed
   return v;
 }
 
-int train_vectors(const Options& o) {
+int train_vectors(const Options& o, const workers::Strategy& strategy) {
+  const auto scope = strategy.scope();
+  const bool is_first = workers::is_first(strategy);
   const TextFiles corpus(o.corpus);
-  const Vocabulary vocabulary = vocabulary_of(o, corpus, std::filesystem::exists(o.file("run.json")));
-  const tandem::train::RunDirectory run(o.output, settings(o, corpus, vocabulary));
+  const Vocabulary vocabulary = vocabulary_of(o, corpus, is_first);
+  std::optional<tandem::train::RunDirectory> run;
+  if (is_first) run.emplace(o.output, settings(o, corpus, vocabulary));
   tandem::random::set_seed(o.train.seed);  // the initial vectors
-  Trainer trainer(corpus, vocabulary, o.model, o.train);
-  tandem::train::CheckpointManager manager(trainer.checkpoint(), run.checkpoints(), {.max_to_keep = 2});
-  if (const auto restored = manager.restore_or_initialize()) {
-    trainer.load_state();
-    fmt::print("going on from {}\n", restored.path);
-  }
-  fmt::print("{} words, {} in the vocabulary ({:.1f} % of the text); {}, {}, {} wide; writing to {}\n",
-             vocabulary.total(), vocabulary.size(),
-             100 - 100 * static_cast<double>(vocabulary.count(0)) / static_cast<double>(vocabulary.total()),
-             o.model.model, o.model.loss, o.model.size, o.output);
+  Trainer trainer(corpus, vocabulary, o.model, o.train, strategy);
+  tandem::train::CheckpointManager manager(trainer.checkpoint(), o.file("checkpoints"), {.max_to_keep = 2});
+  const auto restored = manager.restore_or_initialize();
+  if (restored) trainer.load_state();
+  if (is_first && restored) fmt::print("going on from {}\n", restored.path);
+  if (is_first)
+    fmt::print("{} words, {} in the vocabulary ({:.1f} % of the text); {}, {}, {} wide; writing to {}\n",
+               vocabulary.total(), vocabulary.size(),
+               100 - 100 * static_cast<double>(vocabulary.count(0)) / static_cast<double>(vocabulary.total()),
+               o.model.model, o.model.loss, o.model.size, o.output);
   Pace pace;
-  const int status = train_chunks(o, vocabulary.total(), trainer, pace, manager);
-  const tandem::Tensor table = trainer.model().embeddings();
+  const int status = train_chunks(o, vocabulary.total(), trainer, pace, manager, strategy);
+  const tandem::Tensor table = trainer.model().embeddings().table();
+  const double held_out = trainer.held_out_loss();
+  if (!is_first) return status;
   const Vectors vectors(vocabulary, table);
   write_vectors(o.output, vocabulary, table.cpu());
   write_picture(o.file("words.svg"), vocabulary, vectors, o.picture);
   fmt::print("{} after {:.0f} s, epoch {}: ", status ? "interrupted" : "trained", trainer.seconds(),
              std::min(trainer.epoch() + 1, o.train.epochs));
   if (pace.has_rates()) fmt::print("{}, loss {:.4f}, ", pace.rates(), pace.loss());
-  fmt::print("held out {:.4f}\n", trainer.held_out_loss());
+  fmt::print("held out {:.4f}\n", held_out);
   if (pace.has_rates()) pace.print_change();
   fmt::print("{}: embeddings.npy, vocabulary.txt, vectors.txt, vectors.tsv, metadata.tsv, words.svg\n", o.output);
   if (status) return status;
@@ -266,6 +275,8 @@ int main(int argc, char** argv) {
   return program::run("word2vec", app, argc, argv, [&] {
     if (o.threads) tandem::config::set_intra_op_parallelism_threads(o.threads);
     const auto device = tandem::device(o.device);
-    return o.nearest.empty() && o.analogy.empty() ? train_vectors(o) : answer(o);
+    const workers::Strategy strategy;  // this process, or all that a launcher has started
+    if (o.nearest.empty() && o.analogy.empty()) return train_vectors(o, strategy);
+    return workers::is_first(strategy) ? answer(o) : 0;
   });
 }

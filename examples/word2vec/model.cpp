@@ -4,18 +4,23 @@
 
 using namespace tandem;
 
-Word2Vec::Word2Vec(std::int64_t vocabulary, const ModelOptions& o) {
-  const Shape table{vocabulary, o.size};
-  const auto width = static_cast<double>(o.size);
-  const bool nce = o.loss == "nce";
-  // As in Mikolov's program; for nce, as in TensorFlow's tutorial.
-  const double bound = nce ? 1 : 1 / width;
-  embeddings_ = add_variable("embeddings", random::uniform(table, -bound, bound));
-  outputs_ = add_variable("outputs", nce ? random::truncated_normal(table, 0, 1 / std::sqrt(width)) : zeros(table));
-  if (nce) biases_ = add_variable("biases", zeros({vocabulary}));
-}
+namespace {
 
-std::vector<Variable> Word2Vec::trained() const {
-  if (biases_.is_set()) return {embeddings_, outputs_, biases_};
-  return {embeddings_, outputs_};
+// As in Mikolov's program; for nce, as in TensorFlow's tutorial.
+double bound(const ModelOptions& o) { return o.loss == "nce" ? 1 : 1 / static_cast<double>(o.size); }
+
+}  // namespace
+
+Word2Vec::Word2Vec(std::int64_t vocabulary, const ModelOptions& o)
+    : embeddings_(vocabulary, o.size, {.minval = -bound(o), .maxval = bound(o)}), outputs_(vocabulary, o.size) {
+  add_module("embeddings", embeddings_), add_module("outputs", outputs_);
+  const Shape table{vocabulary, o.size};
+  if (o.loss == "nce") {
+    outputs_.assign(random::truncated_normal(table, 0, 1 / std::sqrt(static_cast<double>(o.size))));
+    biases_.emplace(vocabulary, 1);
+    biases_->assign(zeros({vocabulary, 1}));
+    add_module("biases", *biases_);
+  } else {
+    outputs_.assign(zeros(table));
+  }
 }

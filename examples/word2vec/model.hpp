@@ -1,10 +1,13 @@
-// The model: for each word, one vector as an input word (the embedding that is kept) and one as a predicted word.
+// The model: for each word, one vector as an input word (the embedding that is kept) and one as a predicted word. Of
+// several processes, each has some of the rows of these tables.
 // And its losses, for which the same data arrive as blocks of text or as single examples.
 #pragma once
+#include <tandem/distribute.hpp>
 #include <tandem/tandem.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,14 +27,13 @@ struct ModelOptions {
 class Word2Vec : public tandem::Module {
  public:
   Word2Vec(std::int64_t vocabulary, const ModelOptions& options);
-  const tandem::Variable& embeddings() const { return embeddings_; }
-  const tandem::Variable& outputs() const { return outputs_; }
-  const tandem::Variable& biases() const { return biases_; }  // of nce
-  /// The Variables that the loss trains.
-  std::vector<tandem::Variable> trained() const;
+  const tandem::distribute::ShardedEmbedding& embeddings() const { return embeddings_; }
+  const tandem::distribute::ShardedEmbedding& outputs() const { return outputs_; }
+  const tandem::distribute::ShardedEmbedding& biases() const { return *biases_; }  // of nce
 
  private:
-  tandem::Variable embeddings_, outputs_, biases_;
+  tandem::distribute::ShardedEmbedding embeddings_, outputs_;
+  std::optional<tandem::distribute::ShardedEmbedding> biases_;
 };
 
 /// The inputs of one training step.
@@ -45,6 +47,8 @@ class Objective {
  public:
   virtual ~Objective() = default;
   virtual std::vector<Batch> batches(Chunk chunk) const = 0;
+  /// A batch without examples, for a process that has none in a step of the others.
+  virtual Batch empty() const = 0;
   /// The sum of the losses of the examples of a batch (nce: their mean).
   virtual tandem::Tensor loss(const Word2Vec& model, const std::vector<tandem::Tensor>& inputs) const = 0;
   /// The divisor that turns the loss into the loss per example.

@@ -20,9 +20,10 @@ TrainOptions filled(TrainOptions o, const ModelOptions& model) {
 }  // namespace
 
 Trainer::Trainer(const TextFiles& corpus, const Vocabulary& vocabulary, const ModelOptions& model,
-                 const TrainOptions& o)
+                 const TrainOptions& o, const workers::Strategy& strategy)
     : files_(corpus),
       vocabulary_(vocabulary),
+      strategy_(strategy),
       options_(filled(o, model)),
       decays_(model.loss != "nce"),
       chunks_{.window = model.window, .lines = o.lines, .seed = o.seed},
@@ -44,12 +45,12 @@ Trainer::Trainer(const TextFiles& corpus, const Vocabulary& vocabulary, const Mo
                    {"generator", generator_.state()}}),
       traced_step_(function([this](const std::vector<Tensor>& in, const Tensor& rate) { return learn(in, rate); },
                             {.name = "training_step"})) {
-  optimizer_.build(model_.trained());
+  optimizer_.build(model_.trainable_variables());
 }
 
 Tensor Trainer::learn(const std::vector<Tensor>& inputs, const Tensor& rate) const {
   optimizer_.learning_rate().assign(rate);
-  return optimizer_.minimize([&] { return objective_->loss(model_, inputs); }, model_.trained());
+  return optimizer_.minimize([&] { return objective_->loss(model_, inputs); }, model_.trainable_variables());
 }
 
 double Trainer::share() const {
@@ -58,17 +59,24 @@ double Trainer::share() const {
                   seconds() / (60 * options_.minutes));
 }
 
+// Of as many chunks as there are processes, fewer at the end of an epoch, this process has the one of its rank.
 Trainer::Prepared Trainer::prepare(State from) {
-  if (!reader_) reader_ = std::make_unique<WordReader>(files_, from.place);
-  Chunk chunk = read_chunk(*reader_, vocabulary_, subsampling_, chunks_, from.epoch, from.chunk, train_end_);
-  Prepared r{{}, from, chunk.words, chunk.size()};
-  r.after.place = chunk.after;
-  r.after.chunk += 1;
-  if (!(chunk.after < train_end_)) {
-    r.after = {from.epoch + 1, 0, {}};
+  Prepared r{{}, from};
+  State& at = r.after;
+  for (int rank = 0; rank < strategy_.group().size() && at.epoch == from.epoch; ++rank) {
+    if (!reader_) reader_ = std::make_unique<WordReader>(files_, at.place);
+    if (rank == strategy_.group().rank()) {
+      Chunk chunk = read_chunk(*reader_, vocabulary_, subsampling_, chunks_, at.epoch, at.chunk, train_end_);
+      r.words = chunk.words, r.trained_words = chunk.size();
+      r.batches = objective_->batches(std::move(chunk));
+    } else {
+      skip_chunk(*reader_, chunks_, train_end_);
+    }
+    at.place = reader_->place(), at.chunk += 1;
+    if (at.place < train_end_) continue;
+    at = {from.epoch + 1, 0, {}};
     reader_ = nullptr;
   }
-  r.batches = objective_->batches(std::move(chunk));
   return r;
 }
 // With several threads, one of them prepares the next chunk in the meantime.
@@ -85,22 +93,26 @@ Trainer::Progress Trainer::train_chunk() {
   if (!is_last_epoch(state_)) read_ahead();
   const double left = decays_ ? std::max(1e-4, 1 - share()) : 1;
   const Tensor rate = constant(static_cast<float>(options_.learning_rate * left));
-  std::vector<double> losses, examples;  // of each step
-  for (const Batch& b : now.batches) {
-    losses.push_back(traced_step_(b.inputs, rate).item<float>());
-    examples.push_back(objective_->examples_in_loss(b));
+  const auto own = static_cast<double>(now.batches.size());
+  const auto n = static_cast<std::size_t>(workers::largest(strategy_, own)), some = std::min<std::size_t>(n, 100);
+  std::vector<double> sums{double(now.words), double(now.trained_words)};
+  for (std::size_t i = 0; i < n; ++i) {
+    const Batch b = i < now.batches.size() ? now.batches[i] : objective_->empty();
+    sums.push_back(traced_step_(b.inputs, rate).item<float>());
+    sums.push_back(objective_->examples_in_loss(b));
   }
+  // Of all processes: words and trained words, then the loss and the examples of each step.
+  sums = workers::reduce(strategy_, distribute::ReduceOp::sum, sums);
   const auto mean = [&](std::size_t from, std::size_t to) {
     double loss = 0, count = 0;
-    for (std::size_t i = from; i < to; ++i) loss += losses[i], count += examples[i];
+    for (std::size_t i = from; i < to; ++i) loss += sums[2 + 2 * i], count += sums[3 + 2 * i];
     return count > 0 ? loss / count : 0;
   };
-  const std::size_t n = losses.size(), some = std::min<std::size_t>(n, 100);
-  const Progress p{now.words, now.trained_words, mean(0, n), mean(0, some), mean(n - some, n)};
+  const Progress p{std::int64_t(sums[0]), std::int64_t(sums[1]), mean(0, n), mean(0, some), mean(n - some, n)};
   if (!std::isfinite(p.loss))
     throw std::runtime_error("training diverged: the loss is not a number; lower --learning-rate or --momentum");
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  seconds_.assign_add(seconds.count());
+  seconds_.assign_add(workers::largest(strategy_, seconds.count()));
   return p;
 }
 

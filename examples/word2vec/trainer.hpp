@@ -1,5 +1,5 @@
 // Training: chunk by chunk for several epochs, with a learning rate that decays linearly unless the loss is nce; the
-// loss on held-out text; checkpoints.
+// loss on held-out text; checkpoints. Each process of a strategy trains on a chunk of its own at a time.
 #pragma once
 #include <tandem/tandem.hpp>
 #include <tandem/train.hpp>
@@ -11,6 +11,7 @@
 #include <string>
 
 #include "chunk.hpp"
+#include "examples/support/workers.hpp"
 #include "model.hpp"
 #include "vocabulary.hpp"
 
@@ -30,18 +31,20 @@ struct TrainOptions {
 
 class Trainer {
  public:
-  /// The files and the vocabulary must outlive the trainer.
-  Trainer(const TextFiles& corpus, const Vocabulary& vocabulary, const ModelOptions& model,
-          const TrainOptions& options);
+  /// The files, the vocabulary and the strategy, in whose scope it is made and called by all processes, must outlive
+  /// the trainer.
+  Trainer(const TextFiles& corpus, const Vocabulary& vocabulary, const ModelOptions& model, const TrainOptions& options,
+          const workers::Strategy& strategy);
   Trainer(const Trainer&) = delete;  // the traced step refers to this object
   Trainer& operator=(const Trainer&) = delete;
 
+  /// Of all processes.
   struct Progress {
     std::int64_t words = 0, trained_words = 0;  // read, and left after subsampling
     double loss = 0;                            // mean over examples
     double first = 0, last = 0;                 // the same of the first and the last 100 steps
   };
-  /// Trains on the next chunk. throws std::runtime_error if training diverged
+  /// Trains on the next chunks, one for each process. throws std::runtime_error if training diverged
   Progress train_chunk();
   /// Whether the epochs or the minutes are used up.
   bool is_done() const { return share() >= 1; }
@@ -78,6 +81,7 @@ class Trainer {
 
   const TextFiles& files_;
   const Vocabulary& vocabulary_;
+  const workers::Strategy& strategy_;
   TrainOptions options_;
   const bool decays_;  // the learning rate
   ChunkOptions chunks_;

@@ -20,11 +20,12 @@ open("empty.txt", "w").close()
 open("binary.txt", "wb").write(bytes(range(256)) * 10)
 PY
 
-# Every way to train puts words beside those of their topic.
+# Every way to train puts words beside those of their topic; $launch is empty or starts several processes.
+launch=
 learns() {
   name=$1
   shift
-  "$program" --corpus corpus.txt --output "$name" --size 32 --sample 0 "$@" >out 2>&1 || { fail "train $name"; cat out; return; }
+  $launch "$program" --corpus corpus.txt --output "$name" --size 32 --sample 0 "$@" >out 2>&1 || { fail "train $name"; cat out; return; }
   python3 - "$name" <<'PY' || { fail "$name: what it learnt"; cat out; }
 import array, math, struct, sys
 import xml.etree.ElementTree as xml
@@ -125,6 +126,47 @@ for output in ("parts", "killed"):
     assert vectors(output, "--epochs", "15") == whole, f"{output}: resumed and uninterrupted training give different vectors"
 assert vectors("killed-nce", "--epochs", "2", "--checkpoint-every", "0.01", *own) == vectors("whole-nce", "--epochs", "2", *own), "killed, nce: other vectors"
 PY
+
+# Several processes learn as much, and any number of them goes on. They report once.
+launcher=$(dirname "$program")/tandem_run
+if [ -x "$launcher" ]; then
+  launch="$launcher --rank-0-plain -n 2 --"
+  learns both --epochs 8
+  [ "$(grep -c '^trained after' out)" = 1 ] && ! grep -q '^\[1\]' out || { fail 'each process reports'; cat out; }
+  learns both-nce --loss nce --lines --samples 16 --batch 256 --epochs 1
+  near "$(number ' ([0-9.]+) at its end$')" 2.3 0.2 || { fail 'nce, two processes: the cost after an epoch'; cat out; }
+  near "$(number '^trained after .* held out ([0-9.]+)$')" 2.3 0.25 || { fail 'nce, two processes: the held-out cost'; cat out; }
+  launch=
+  "$launcher" --rank-0-plain -n 2 -- "$program" --output both --nearest topicaworda >out && [ "$(wc -l <out)" = 1 ] ||
+    { fail 'two processes answer'; cat out; }
+  small --epochs 4 --output turns-one >out 2>&1 || { fail 'one process'; cat out; }
+  one=$(number '^trained after .* held out ([0-9.]+)$')
+  epochs=0
+  for processes in 1 2 3 1; do  # each goes on from the checkpoint of the others
+    epochs=$((epochs + 1))
+    "$launcher" --rank-0-plain -n $processes -- "$program" --corpus corpus.txt --size 16 --minutes 60 --epochs $epochs \
+      --output turns >out 2>&1 || { fail "$processes processes in epoch $epochs"; cat out; }
+    [ $epochs = 1 ] || grep -q '^going on from' out || { fail "$processes processes in epoch $epochs do not go on"; cat out; }
+  done
+  near "$(number '^trained after .* held out ([0-9.]+)$')" "$one" 0.1 || { fail "processes in turns, one alone: $one"; cat out; }
+  python3 - "$launcher" "$program" <<'PY' || fail 'two processes, killed'
+import os, signal, subprocess, sys, time
+def run(output, *more):
+    return [sys.argv[1], "--rank-0-plain", "-n", "2", "--", sys.argv[2], "--corpus", "corpus.txt", "--size", "16", "--minutes", "600",
+            "--epochs", "4", "--loss", "nce", "--samples", "16", "--batch", "256", "--output", output, *more]
+p = subprocess.Popen(run("killed-both", "--checkpoint-every", "0.01"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+while not os.path.exists("killed-both/checkpoints/ckpt-index.json"):
+    assert p.poll() is None, p.communicate()
+    time.sleep(.005)
+p.send_signal(signal.SIGKILL)
+p.communicate()
+def vectors(output):
+    out = subprocess.run(run(output), check=True, capture_output=True, text=True).stdout
+    assert ("going on from" in out) == (output == "killed-both"), out
+    return open(output + "/embeddings.npy", "rb").read()
+assert vectors("killed-both") == vectors("whole-both"), "killed and resumed: other vectors"
+PY
+fi
 
 # Compressed text gives the same vectors, and is the same text.
 gzip -c corpus.txt >corpus.txt.gz
