@@ -1,7 +1,5 @@
 // What the steps of train::Trainer exchange between processes besides gradients: nothing, unless callbacks may stop
 // them.
-#include <array>
-#include <csignal>
 #include <memory>
 
 #include "tandem/distribute.hpp"
@@ -59,27 +57,6 @@ TEST_CASE("fit: a step exchanges one message, the gradients, unless a callback m
   CHECK(messages_per_step(Tune([](const std::string&, train::FitOptions& o) {
           o.callbacks = {train::LambdaCallback({.on_step_end = [](train::Run&) {}})};
         })) == Approx(2));
-}
-
-TEST_CASE("fit: signals of one process reach all with the gradients") {
-  const TemporaryFolder folder;
-  std::array<i64, 2> steps{};
-  fit([&](const Communicator& w, train::FitOptions& o) {
-    o.directory = folder / "run";
-    struct Raise final : train::Callback {
-      Raise(int r, i64& s) : rank(r), steps(s) {}
-      void on_step_end(train::Run& run) override {
-        steps = run.step();
-        if (run.step() == 3 && rank == 1) std::raise(SIGINT);
-      }
-      bool may_stop_after_step() const override { return false; }
-      const int rank;
-      i64& steps;
-    };
-    o.callbacks = {std::make_shared<Raise>(w.rank(), steps[static_cast<std::size_t>(w.rank())])};
-  });
-  CHECK(steps[0] == 4);  // the step after the signal carries it
-  CHECK(steps[1] == 4);
 }
 
 TEST_CASE("fit: a callback that stops after a step, against what it says, is an error") {

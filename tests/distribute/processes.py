@@ -5,6 +5,8 @@ processes.py faults PROGRAM [--gloo TANDEM_RUN] [--mpi MPIRUN] [--rounds N] [--s
     kills or stops a rank at a random moment: the others raise UnavailableError in time, and say who is missing
 processes.py bits PROGRAM [--gloo TANDEM_RUN] [--mpi MPIRUN]   distribute_fit: the weights of a training have the same
     bits with 1, 2 and 4 processes, and when one was killed and all started again
+processes.py signals PROGRAM [--gloo TANDEM_RUN] [--mpi MPIRUN]   distribute_fit: Ctrl-C in one process stops all after
+    the same step
 """
 
 import argparse
@@ -233,16 +235,30 @@ def check_bits(arguments):
         yield first
 
 
+def check_signals(arguments):
+    """The gradients of the step after the signal carry it to rank 0, which has not received it."""
+    for name, launcher in (("gloo", [arguments.gloo, "-n", "2", "--"]), ("mpi", mpirun(arguments.mpi, 2))):
+        if launcher[0] is None:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            command = [*launcher, arguments.program, "19", f"{folder}/run", "100", str(int(signal.SIGINT))]
+            done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=200)
+        stops = sorted(re.findall(r"rank \d has stopped after step \d+ with status \d+", done.stdout))
+        print(f"{name}: {stops}")
+        if stops != [f"rank {rank} has stopped after step 101 with status 130" for rank in (0, 1)]:
+            yield f"{name}: status {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("test", choices=["collectives", "faults", "bits"])
+    parser.add_argument("test", choices=["collectives", "faults", "bits", "signals"])
     parser.add_argument("program")
     parser.add_argument("--gloo", help="tandem_run")
     parser.add_argument("--mpi", help="mpirun")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     arguments = parser.parse_args()
-    checks = {"collectives": check_collectives, "faults": check_faults, "bits": check_bits}
+    checks = {"collectives": check_collectives, "faults": check_faults, "bits": check_bits, "signals": check_signals}
     problems = list(checks[arguments.test](arguments))
     for problem in problems:
         print("FAILED:", problem)

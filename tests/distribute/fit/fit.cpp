@@ -1,5 +1,6 @@
 // One process of a test: trains by train::Trainer with virtual shards, and rank 0 prints the hash of the weights.
-//   distribute_fit EPOCHS FOLDER [STEP]   the folder of the run, or -; in step STEP, rank 1 kills itself, once
+//   distribute_fit EPOCHS FOLDER [STEP [SIGNAL]]   the folder of the run, or -; after step STEP, rank 1 sends itself a
+//                                                  signal, once: SIGKILL, or that of the number SIGNAL
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -32,11 +33,23 @@ u64 hash_of(const Module& model) {
   return r;
 }
 
+// Gradients alone tell the other processes of it: this callback does not stop the training.
+struct Raise final : train::Callback {
+  Raise(i64 s, int number) : step(s), signal(number) {}
+  void on_step_end(train::Run& run) override {
+    if (run.step() == step) std::raise(signal);
+  }
+  bool may_stop_after_step() const override { return false; }
+  const i64 step;
+  const int signal;
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
-  const i64 kill_at = argc > 3 ? std::atoll(argv[3]) : -1;
+  const i64 raise_at = argc > 3 ? std::atoll(argv[3]) : -1;
+  const int signal = argc > 4 ? std::atoi(argv[4]) : SIGKILL;
   try {
     const auto world = distribute::Communicator::world({.timeout = 30});
     const distribute::MultiWorkerMirroredStrategy strategy({.virtual_shards = 4});
@@ -50,11 +63,11 @@ int main(int argc, char** argv) {
     const auto batches = data::from_tensor_slices(std::pair(x, y)).shuffle({.seed = 1}).batch(24);  // the last has 10
     train::FitOptions o{.epochs = std::atoll(argv[1]), .progress = {.mode = train::ProgressMode::none}};
     if (std::string(argv[2]) != "-") o.directory = argv[2], o.save_steps = 7;
-    if (kill_at >= 0 && world.rank() == 1 && distribute::launch_info().restarts == 0)
-      o.callbacks.push_back(train::LambdaCallback({.on_step_end = [=](train::Run& run) {
-        if (run.step() == kill_at) std::raise(SIGKILL);
-      }}));
+    if (raise_at >= 0 && world.rank() == 1 && distribute::launch_info().restarts == 0)
+      o.callbacks.push_back(Raise(raise_at, signal));
     const train::History history = trainer.fit(strategy.distribute_dataset(batches), o);
+    std::printf("rank %d has stopped after step %lld with status %d\n", world.rank(),
+                static_cast<long long>(trainer.step()), history.exit_status);
     if (world.rank() == 0)
       std::printf("weights %016llx after %lld steps, loss %.6f\n", static_cast<unsigned long long>(hash_of(net)),
                   static_cast<long long>(trainer.step()), history["loss"].back());
