@@ -153,7 +153,7 @@ if [ -x "$launcher" ]; then
 import os, signal, subprocess, sys, time
 def run(output, *more):
     return [sys.argv[1], "--rank-0-plain", "-n", "2", "--", sys.argv[2], "--corpus", "corpus.txt", "--size", "16", "--minutes", "600",
-            "--epochs", "4", "--loss", "nce", "--samples", "16", "--batch", "256", "--output", output, *more]
+            "--epochs", "2", "--loss", "nce", "--samples", "16", "--batch", "256", "--output", output, *more]
 p = subprocess.Popen(run("killed-both", "--checkpoint-every", "0.01"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 while not os.path.exists("killed-both/checkpoints/ckpt-index.json"):
     assert p.poll() is None, p.communicate()
