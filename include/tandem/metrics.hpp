@@ -3,6 +3,7 @@
 #include "tandem/losses.hpp"
 #include "tandem/metrics/accuracy.hpp"
 #include "tandem/metrics/confusion.hpp"
+#include "tandem/metrics/correlation.hpp"
 #include "tandem/metrics/curve.hpp"
 #include "tandem/metrics/f_score.hpp"
 #include "tandem/metrics/mean.hpp"
@@ -13,6 +14,7 @@
 #if TANDEM_IS_HEADER_ONLY
 #include "tandem/metrics/accuracy.inl"
 #include "tandem/metrics/confusion.inl"
+#include "tandem/metrics/correlation.inl"
 #include "tandem/metrics/curve.inl"
 #include "tandem/metrics/f_score.inl"
 #include "tandem/metrics/mean.inl"

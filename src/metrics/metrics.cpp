@@ -1,5 +1,6 @@
 #include "tandem/metrics/accuracy.inl"
 #include "tandem/metrics/confusion.inl"
+#include "tandem/metrics/correlation.inl"
 #include "tandem/metrics/curve.inl"
 #include "tandem/metrics/f_score.inl"
 #include "tandem/metrics/mean.inl"

@@ -18,7 +18,8 @@ using losses::log_cosh, losses::mean_absolute_error, losses::mean_absolute_perce
 using losses::mean_squared_error, losses::mean_squared_logarithmic_error;
 
 // Mean over examples. Of rank 1, y_true and y_pred are a batch of numbers, each an example, so that batches of unequal
-// size are averaged right. (Keras takes the mean of the batches' means.)
+// size are averaged right. (Keras takes the mean of the batches' means.) Squares are computed in float64, so that
+// errors of float32 numbers beyond 1.8e19 do not overflow.
 
 /// The mean of losses::mean_squared_error over all examples.
 struct TANDEM_API MeanSquaredError : PredictionMetric {

@@ -25,6 +25,10 @@ TANDEM_INLINE Ref<Opaque> mean_of_vectors(PairFunction f, int axis = -1) {
 TANDEM_INLINE Ref<Opaque> mean_of_numbers(PairFunction f, int axis = -1) {
   return mean_rule({.function = std::move(f), .by_element = true, .ignored = {{}, axis}});
 }
+// Of squares: those of float32 numbers beyond 1.8e19 are finite in float64 only.
+TANDEM_INLINE Ref<Opaque> mean_of_squares(PairFunction f) {
+  return mean_rule({.function = std::move(f), .by_element = true, .wide = true});
+}
 
 TANDEM_INLINE Tensor relative_error(const Tensor& y_true, const Tensor& y_pred, const Tensor& normalizer) {
   const Pair x = checked_pair("MeanRelativeError", y_true, y_pred);
@@ -55,14 +59,14 @@ namespace metrics {
 
 #define TANDEM_MEAN_METRIC(Class, kind, function) \
   TANDEM_INLINE Class::Class(MetricOptions o) : PredictionMetric(#Class, tandem::detail::kind(function), o) {}
-TANDEM_MEAN_METRIC(MeanSquaredError, mean_of_numbers, &losses::mean_squared_error)
+TANDEM_MEAN_METRIC(MeanSquaredError, mean_of_squares, &losses::mean_squared_error)
 TANDEM_MEAN_METRIC(MeanAbsoluteError, mean_of_numbers, &losses::mean_absolute_error)
 TANDEM_MEAN_METRIC(MeanAbsolutePercentageError, mean_of_numbers, &losses::mean_absolute_percentage_error)
 TANDEM_MEAN_METRIC(MeanSquaredLogarithmicError, mean_of_numbers, &losses::mean_squared_logarithmic_error)
 TANDEM_MEAN_METRIC(LogCoshError, mean_of_numbers, &losses::log_cosh)
 TANDEM_MEAN_METRIC(Poisson, mean_of_numbers, &losses::poisson)
 TANDEM_MEAN_METRIC(Hinge, mean_of_numbers, &losses::hinge)
-TANDEM_MEAN_METRIC(SquaredHinge, mean_of_numbers, &losses::squared_hinge)
+TANDEM_MEAN_METRIC(SquaredHinge, mean_of_squares, &losses::squared_hinge)
 TANDEM_MEAN_METRIC(KLDivergence, mean_of_vectors, &losses::kl_divergence)
 TANDEM_MEAN_METRIC(CategoricalHinge, mean_of_vectors, &losses::categorical_hinge)
 #undef TANDEM_MEAN_METRIC
@@ -75,7 +79,8 @@ TANDEM_INLINE RootMeanSquaredError::RootMeanSquaredError(MetricOptions o)
                                                             "RootMeanSquaredError", y_true, y_pred);
                                                         return squared_difference(x.y_pred, x.y_true);
                                                       },
-                                                  .finish = tandem::detail::Finish::root}),
+                                                  .finish = tandem::detail::Finish::root,
+                                                  .wide = true}),
                        o) {}
 TANDEM_INLINE MeanRelativeError::MeanRelativeError(const Tensor& normalizer, MetricOptions o)
     : PredictionMetric("MeanRelativeError",
@@ -85,11 +90,12 @@ TANDEM_INLINE MeanRelativeError::MeanRelativeError(const Tensor& normalizer, Met
                        o) {}
 TANDEM_INLINE CosineSimilarity::CosineSimilarity(CosineSimilarityOptions o)
     : PredictionMetric("CosineSimilarity",
-                       tandem::detail::mean_of_vectors(
-                           [axis = o.axis](const Tensor& y_true, const Tensor& y_pred) {
-                             return -losses::cosine_similarity(y_true, y_pred, axis);
-                           },
-                           o.axis),
+                       tandem::detail::mean_rule({.function =
+                                                      [axis = o.axis](const Tensor& y_true, const Tensor& y_pred) {
+                                                        return -losses::cosine_similarity(y_true, y_pred, axis);
+                                                      },
+                                                  .ignored = {{}, o.axis},
+                                                  .wide = true}),
                        {o.name, o.dtype}) {}
 TANDEM_INLINE BinaryCrossentropy::BinaryCrossentropy(CrossentropyOptions o)
     : PredictionMetric("BinaryCrossentropy",

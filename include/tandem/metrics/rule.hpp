@@ -38,6 +38,7 @@ struct MeanOptions {
   bool by_element = false;  ///< y of rank 1 are examples, not one example
   Finish finish = Finish::mean;
   Ignored ignored = {};
+  bool wide = false;  ///< predictions become float64, so that squares of float32 do not overflow
 };
 TANDEM_API Ref<Opaque> mean_rule(MeanOptions options);
 
