@@ -2,5 +2,7 @@
 #include "tandem/losses/focal.inl"
 #include "tandem/losses/hinge.inl"
 #include "tandem/losses/loss.inl"
+#include "tandem/losses/overlap.inl"
 #include "tandem/losses/pair.inl"
 #include "tandem/losses/regression.inl"
+#include "tandem/losses/sparse.inl"

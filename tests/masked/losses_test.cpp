@@ -38,6 +38,8 @@ TEST_CASE("A loss with weight 0 may be NaN: losses of real values") {
   check_loss(losses::Hinge(), "Hinge", labels * 2 - 1);
   check_loss(losses::SquaredHinge(), "SquaredHinge");
   check_loss(losses::CategoricalHinge(), "CategoricalHinge");
+  check_loss(losses::Dice({.axis = 1}), "Dice");
+  check_loss(losses::Tversky({.alpha = .3, .beta = .7, .axis = 1}), "Tversky");
 }
 TEST_CASE("A loss with weight 0 may be NaN: cross entropies, of probabilities and logits") {
   for (const bool logits : {false, true}) {
@@ -56,6 +58,14 @@ TEST_CASE("A loss with weight 0 may be NaN: cross entropies, of probabilities an
                  {{probabilities, ignored}});
   }
   check_loss(losses::KLDivergence(), "KLDivergence");
+  const Tensor classes = constant({0, 1, 2, 0}), sequences = constant({{1, 2}, {1, 0}, {2, 2}, {0, 0}});
+  check_masked(
+      "losses::CategoricalGeneralizedCrossEntropy",
+      [&](const List& x) { return List{losses::CategoricalGeneralizedCrossEntropy()(classes, x[0], weights)}; },
+      {{probabilities, ignored}});
+  const losses::CTC ctc;
+  check_masked("losses::CTC", [&](const List& x) { return List{ctc(sequences, x[0], weights)}; },
+               {{wave({4, 5, 3}), broadcast_to(reshape(weights < 0.5f, {4, 1, 1}), {4, 5, 3})}});
 }
 TEST_CASE("A loss with weight 0 may be NaN: along other axes, of one step of a sequence, of one's own") {
   const Tensor columns = constant({1.f, 0.f, .5f}), of_columns = broadcast_to(constant({{false, true, false}}), {4, 3});
@@ -138,6 +148,8 @@ TEST_CASE("A metric does not count what has weight 0: means") {
   check_metric(metrics::BinaryCrossentropy(), "BinaryCrossentropy");
   check_metric(metrics::CategoricalCrossentropy(), "CategoricalCrossentropy");
   check_metric(metrics::R2Score(), "R2Score");
+  check_metric(metrics::PearsonCorrelation(), "PearsonCorrelation");
+  check_metric(metrics::ConcordanceCorrelation(), "ConcordanceCorrelation");
 }
 TEST_CASE("A metric does not count what has weight 0: classes and thresholds") {
   const Tensor classes = constant({0, 1, 2, 0}), of_one = constant({{false}, {true}, {false}, {true}});
@@ -150,6 +162,10 @@ TEST_CASE("A metric does not count what has weight 0: classes and thresholds") {
   check_metric(metrics::TopKCategoricalAccuracy({.k = 2}), "TopKCategoricalAccuracy");
   check_metric(metrics::SparseTopKCategoricalAccuracy({.k = 2}), "SparseTopKCategoricalAccuracy", classes);
   check_metric(metrics::MeanIoU(3, {.sparse_y_pred = false}), "MeanIoU", classes);
+  check_metric(metrics::IoU(3, {0, 2}, {.sparse_y_pred = false}), "IoU", classes);
+  check_metric(metrics::OneHotMeanIoU(3), "OneHotMeanIoU");
+  check_metric(metrics::OneHotIoU(3, {1}), "OneHotIoU");
+  check_metric(metrics::BinaryIoU(), "BinaryIoU");
   const Tensor t = slice(labels, {0, 0}, {4, 1}), p = slice(probabilities, {0, 0}, {4, 1});
   check_metric(metrics::TruePositives(), "TruePositives", t, p, of_one);
   check_metric(metrics::FalsePositives(), "FalsePositives", t, p, of_one);
