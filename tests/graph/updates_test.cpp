@@ -75,6 +75,7 @@ void for_each_optimizer(const F& f) {
   f(Adagrad{}, adagrad_update_op);
   f(Adadelta{}, adadelta_update_op);
   f(Ftrl{}, ftrl_update_op);
+  f(Lion{}, lion_update_op);
 }
 
 }  // namespace

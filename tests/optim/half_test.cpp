@@ -37,6 +37,7 @@ const Named all[] = {
     {"Adagrad", [] { return Optimizer(optimizers::Adagrad(.1)); }},
     {"Adadelta", [] { return Optimizer(optimizers::Adadelta(1.)); }},
     {"Ftrl", [] { return Optimizer(optimizers::Ftrl(.1)); }},
+    {"Lion", [] { return Optimizer(optimizers::Lion(.1)); }},
     {"Lamb", [] { return Optimizer(optimizers::Lamb(.1)); }},
 };
 Tensor some(const Shape& shape, i64 seed) { return random::stateless_normal(shape, {seed, 3}); }

@@ -31,6 +31,7 @@ void for_each_optimizer(const F& f) {
   f("Adamax", Adamax({.learning_rate = .1, .weight_decay = .1}));
   f("Nadam", Nadam({.learning_rate = .1, .weight_decay = .1}));
   f("Lamb", Lamb({.learning_rate = .1, .weight_decay = .1}));
+  f("Lion", Lion({.learning_rate = .1, .weight_decay = .1}));
   f("Adagrad", Adagrad({.learning_rate = .1, .weight_decay = .1}));
   f("Adadelta", Adadelta({.learning_rate = 1., .weight_decay = .1}));
   f("Ftrl", Ftrl({.learning_rate = .1, .l1_regularization_strength = .01, .weight_decay = .1}));
@@ -198,6 +199,8 @@ TEST_CASE("optimizers: wrong options raise") {
   CHECK_THROWS_AS(Adamax({.beta_2 = -.1}), InvalidArgumentError);
   CHECK_THROWS_AS(Lamb({.beta_2 = 1.5}), InvalidArgumentError);
   CHECK_THROWS_AS(Adam({.epsilon = -1}), InvalidArgumentError);
+  CHECK_THROWS_WITH(Lion({.beta_1 = 0}), ContainsSubstring("Lion: beta_1 must be positive"));
+  CHECK_THROWS_AS(Lion({.beta_2 = 1}), InvalidArgumentError);
   CHECK_THROWS_AS(Adadelta({.rho = 1}), InvalidArgumentError);
   CHECK_THROWS_AS(Adagrad({.initial_accumulator_value = -1}), InvalidArgumentError);
   CHECK_THROWS_AS(Ftrl({.learning_rate_power = .5}), InvalidArgumentError);

@@ -158,3 +158,43 @@ TEST_CASE("Lamb against a loop, eager and traced") {
       }
     }
 }
+
+TEST_CASE("Lion against a loop, eager and traced; NaN and zeros") {
+  for (const bool traced : {false, true}) {
+    const optimizers::Lion lion({.learning_rate = .125, .beta_1 = .5, .beta_2 = .75});
+    std::vector<double> w{1, -2, .1, .5}, m(4);
+    const Variable x(constant(w));
+    const auto step = [&] { lion.minimize([&] { return reduce_sum(square(x)); }, {x}); };
+    const auto f = function([&] { step(); });
+    for (int t = 1; t <= 5; ++t) {
+      if (traced) f();
+      else step();
+      for (std::size_t i = 0; i < 4; ++i) {
+        const double g = 2 * w[i], u = .5 * m[i] + .5 * g;
+        w[i] -= .125 * (u > 0 ? 1 : u < 0 ? -1 : 0);
+        m[i] = .75 * m[i] + .25 * g;
+      }
+      CHECK(x.to_vector<double>() == w);
+    }
+  }
+  const Variable v(constant({1.f, 2.f, 3.f}));
+  optimizers::Lion(.5).apply_gradients({Gradient(constant({0.f, NAN, 1e30f}))}, {v});
+  CHECK(v.to_vector<float>()[0] == 1);
+  CHECK(std::isnan(v.to_vector<float>()[1]));
+  CHECK(v.to_vector<float>()[2] == 2.5f);
+}
+TEST_CASE("Squares of gradients beyond float32: the element stays, clipping moves it") {
+  const std::vector<Optimizer> all{optimizers::Adam(.1),    optimizers::AdamW(.1, 0), optimizers::Nadam(.1),
+                                   optimizers::RMSprop(.1), optimizers::Adagrad(.1),  optimizers::Adadelta(1.)};
+  for (const Optimizer& optimizer : all) {
+    INFO(optimizer.settings());
+    const Variable w(constant({1.f, 1.f}));
+    for (int i = 0; i < 2; ++i) optimizer.apply_gradients({Gradient(constant({1e25f, 1.f}))}, {w});
+    CHECK(w.to_vector<float>()[0] == 1);
+    CHECK((w.to_vector<float>()[1] < 1 && w.to_vector<float>()[1] > 0));
+  }
+  const Variable w(constant({1.f, 1.f}));
+  const optimizers::Adam clipped({.learning_rate = .1, .clipvalue = 1});
+  clipped.apply_gradients({Gradient(constant({1e25f, 1.f}))}, {w});
+  CHECK(w.to_vector<float>()[0] == Approx(.9));
+}

@@ -108,6 +108,7 @@ void ftrl(Numbers& n) {
   updated<3>(ftrl_update_op, ftrl_update_sparse_op, n, FtrlAttrs{-0.5, 0.1, 0.2, 0.1, 0.3});
   updated<3>(ftrl_update_op, ftrl_update_sparse_op, n, FtrlAttrs{-0.7, 0.1, 0, 0, 0});
 }
+void lion(Numbers& n) { updated<2>(lion_update_op, lion_update_sparse_op, n, LionAttrs{0.9, 0.99}); }
 void decay(Numbers& n) { updated<1>(decay_update_op, decay_update_sparse_op, n, DecayAttrs{0.02}); }
 void average(Numbers& n) { updated<1>(average_update_op, average_update_sparse_op, n, no_attrs); }
 
@@ -350,6 +351,9 @@ const Sample other_table[] = {
     {"ftrl_update", ftrl},
     {"ftrl_updates", ftrl},
     {"ftrl_update_sparse", ftrl},
+    {"lion_update", lion},
+    {"lion_updates", lion},
+    {"lion_update_sparse", lion},
     {"decay_update", decay},
     {"decay_updates", decay},
     {"decay_update_sparse", decay},

@@ -75,6 +75,7 @@ TEST_CASE("optimizers: saved after three steps, restored, continued with the sam
   check_resumed("Adamax", [] { return Adamax(.1); });
   check_resumed("Nadam", [] { return Nadam(.1); });
   check_resumed("Lamb", [] { return Lamb(.1); });
+  check_resumed("Lion", [] { return Lion(.1); });
   check_resumed("Adagrad", [] { return Adagrad(.1); });
   check_resumed("Adadelta", [] { return Adadelta(1); });
   check_resumed("Ftrl", [] { return Ftrl(.1); });

@@ -1,5 +1,5 @@
-// More update rules of optimizers: AMSGrad, AdamW, Adamax, Nadam, Adagrad, Adadelta, FTRL; weight decay and running
-// averages. Part of rules.hpp, which explains them and has the list. Formulas: those of Keras 3.
+// More update rules of optimizers: AMSGrad, AdamW, Adamax, Nadam, Lion, Adagrad, Adadelta, FTRL; weight decay and
+// running averages. Part of rules.hpp, which explains them and has the list. Formulas: those of Keras 3.
 #pragma once
 #include <cmath>
 
@@ -12,6 +12,10 @@ namespace TANDEM_NS {
 struct AdamwAttrs {
   double beta_1, beta_2, epsilon, weight_decay;
   TANDEM_ATTRS(AdamwAttrs, beta_1, beta_2, epsilon, weight_decay);
+};
+struct LionAttrs {
+  double beta_1, beta_2;
+  TANDEM_ATTRS(LionAttrs, beta_1, beta_2);
 };
 struct AdagradAttrs {
   double epsilon;
@@ -116,6 +120,26 @@ struct NadamUpdate {
     s[1] = V(p.beta_1) * s[1] + V(p.rest_1) * g;
     s[2] = V(p.beta_2) * s[2] + V(p.rest_2) * g * g;
     s[0] = s[0] - (V(p.by_m) * s[1] + V(p.by_g) * g) / (sqrt(s[2] * V(p.correction)) + V(p.epsilon));
+  }
+};
+/// Lion (Chen et al. 2023): w -= lr sign(b1 m + (1 - b1) g);  m = b2 m + (1 - b2) g
+struct LionUpdate {
+  using Settings = LionAttrs;
+  static constexpr int states = 2;
+  template <class T>
+  struct Params {
+    T lr, beta_1, rest_1, beta_2, rest_2;
+    static Params make(const KernelCall& c) {
+      const auto& a = c.attrs.get<LionAttrs>();
+      return {learning_rate<T>(c), static_cast<T>(a.beta_1), static_cast<T>(1 - a.beta_1), static_cast<T>(a.beta_2),
+              static_cast<T>(1 - a.beta_2)};
+    }
+  };
+  template <class P, class V>
+  static TANDEM_HD void step(const P& p, V* s, V g) {
+    const V u = V(p.beta_1) * s[1] + V(p.rest_1) * g;
+    s[0] = s[0] - V(p.lr) * select(u > V(0), V(1), select(u < V(0), V(V(0) - V(1)), u));  // NaN stays
+    s[1] = V(p.beta_2) * s[1] + V(p.rest_2) * g;
   }
 };
 /// Adagrad (Duchi et al. 2011): a += g^2;  w -= lr g / sqrt(a + eps)

@@ -75,6 +75,10 @@ struct Undecayed final : Opaque {
 /// Weights of half precision are updated in float32 and rounded once in each update; their slots are float32. A change
 /// below half a unit in the weight's last place (2^-9 of a bfloat16) is lost: to train with small learning rates, keep
 /// float32 weights and cast them in the call.
+///
+/// Optimizers that keep squares of gradients (Adam, AdamW, Nadam, Lamb, RMSprop, Adagrad, Adadelta, Ftrl) compute them
+/// in the dtype of their slots. The square of a float32 gradient beyond 1.8e19 is infinite: after one, its element
+/// moves no more (with Ftrl it becomes NaN). Bound such gradients by .clipvalue, .clipnorm or .global_clipnorm.
 class TANDEM_API Optimizer : public Module {
  public:
   struct GradientAndVariable {
@@ -206,7 +210,7 @@ struct RMSpropOptions {
   bool centered = false;
   TANDEM_OPTIMIZER_OPTIONS;
 };
-/// RMSprop: v = rho v + (1 - rho) g^2; w -= lr g / sqrt(v + eps).
+/// RMSprop: v = rho v + (1 - rho) g^2; w -= lr g / sqrt(v + eps). Range of g: see Optimizer.
 class TANDEM_API RMSprop : public Optimizer {
  public:
   explicit RMSprop(RMSpropOptions options = {});
@@ -224,7 +228,7 @@ struct AdamOptions {
   TANDEM_OPTIMIZER_OPTIONS;
 };
 /// Adam (Kingma & Ba 2015): m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2;
-/// w -= lr sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) + eps).
+/// w -= lr sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) + eps). Range of g: see Optimizer.
 class TANDEM_API Adam : public Optimizer {
  public:
   explicit Adam(AdamOptions options = {});

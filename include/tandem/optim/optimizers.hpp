@@ -1,5 +1,5 @@
-// Optimizers: AdamW, Adamax, Nadam, Lamb, Adagrad, Adadelta, Ftrl. SGD, RMSprop and Adam are in optimizer.hpp, with the
-// base class. Formulas, defaults and the places of epsilon are those of Keras 3; t counts steps from 1.
+// Optimizers: AdamW, Adamax, Nadam, Lamb, Lion, Adagrad, Adadelta, Ftrl. SGD, RMSprop and Adam are in optimizer.hpp,
+// with the base class. Formulas, defaults and the places of epsilon are those of Keras 3; t counts steps from 1.
 #pragma once
 #include "tandem/optim/optimizer.hpp"
 
@@ -14,7 +14,8 @@ struct AdamWOptions {
   detail::Amsgrad amsgrad = {};
   TANDEM_CLIP_OPTIONS;
 };
-/// Adam with decoupled weight decay (Loshchilov & Hutter 2019): w -= lr weight_decay w, then Adam's step.
+/// Adam with decoupled weight decay (Loshchilov & Hutter 2019): w -= lr weight_decay w, then Adam's step. Range
+/// of gradients: see Optimizer.
 class TANDEM_API AdamW : public Optimizer {
  public:
   explicit AdamW(AdamWOptions options = {});
@@ -49,7 +50,8 @@ struct NadamOptions {
   TANDEM_OPTIMIZER_OPTIONS;
 };
 /// Adam with Nesterov momentum (Dozat 2015): with u_t = b1 (1 - 0.5 * 0.96^t) and U = u_1 ... u_t,
-/// w -= lr (u_(t+1) m / (1 - U u_(t+1)) + (1 - u_t) g / (1 - U)) / (sqrt(v / (1 - b2^t)) + eps).
+/// w -= lr (u_(t+1) m / (1 - U u_(t+1)) + (1 - u_t) g / (1 - U)) / (sqrt(v / (1 - b2^t)) + eps). Range of g: see
+/// Optimizer.
 class TANDEM_API Nadam : public Optimizer {
  public:
   explicit Nadam(NadamOptions options = {});
@@ -68,7 +70,7 @@ struct LambOptions {
 /// LAMB (You et al. 2020), for large batches: u = m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + eps), with m and v as in
 /// Adam; w -= lr |w| / |u| u, where the ratio of the norms of the whole tensors is 1 if one of them is 0. With
 /// row-sparse gradients the norms are those of the named rows. The weight decay precedes the step, as in Keras (in the
-/// paper it is part of u).
+/// paper it is part of u). Range of gradients: see Optimizer.
 class TANDEM_API Lamb : public Optimizer {
  public:
   explicit Lamb(LambOptions options = {});
@@ -77,13 +79,30 @@ class TANDEM_API Lamb : public Optimizer {
       : Lamb(LambOptions{.learning_rate = learning_rate, .beta_1 = beta_1, .beta_2 = beta_2}) {}
 };
 
+struct LionOptions {
+  LearningRate learning_rate = 0.001;
+  double beta_1 = 0.9;  ///< not 0, with which each step is the sign of the gradient alone
+  double beta_2 = 0.99;
+  TANDEM_OPTIMIZER_OPTIONS;
+};
+/// Lion (Chen et al. 2023, "Symbolic Discovery of Optimization Algorithms"): w -= lr sign(b1 m + (1 - b1) g);
+/// m = b2 m + (1 - b2) g. Each weight moves by the learning rate, or not at all: choose it 3 to 10 times smaller than
+/// for AdamW.
+class TANDEM_API Lion : public Optimizer {
+ public:
+  explicit Lion(LionOptions options = {});
+  template <tandem::detail::PositionalRate R>
+  explicit Lion(R learning_rate, double beta_1 = 0.9, double beta_2 = 0.99)
+      : Lion(LionOptions{.learning_rate = learning_rate, .beta_1 = beta_1, .beta_2 = beta_2}) {}
+};
+
 struct AdagradOptions {
   LearningRate learning_rate = 0.001;
   double initial_accumulator_value = 0.1;  ///< not negative
   double epsilon = 1e-7;
   TANDEM_OPTIMIZER_OPTIONS;
 };
-/// Adagrad (Duchi et al. 2011): a += g^2; w -= lr g / sqrt(a + eps).
+/// Adagrad (Duchi et al. 2011): a += g^2; w -= lr g / sqrt(a + eps). Range of g: see Optimizer.
 class TANDEM_API Adagrad : public Optimizer {
  public:
   explicit Adagrad(AdagradOptions options = {});
@@ -100,7 +119,8 @@ struct AdadeltaOptions {
   TANDEM_OPTIMIZER_OPTIONS;
 };
 /// Adadelta (Zeiler 2012): a = rho a + (1 - rho) g^2; x = sqrt(d + eps) / sqrt(a + eps) g;
-/// d = rho d + (1 - rho) x^2; w -= lr x. A learning rate of 1 is the paper's form.
+/// d = rho d + (1 - rho) x^2; w -= lr x. A learning rate of 1 is the paper's form. Range of g: see
+/// Optimizer.
 class TANDEM_API Adadelta : public Optimizer {
  public:
   explicit Adadelta(AdadeltaOptions options = {});
@@ -121,7 +141,7 @@ struct FtrlOptions {
 };
 /// FTRL-proximal (McMahan et al. 2013): n' = n + g^2; z += g + 2 shrinkage w - (n'^p - n^p) / lr w with
 /// p = -learning_rate_power; w = (sign(z) l1 - z) / (n'^p / lr + 2 l2 + beta / lr) where |z| > l1, and 0 elsewhere. A
-/// learning rate that becomes 0 (a schedule's) makes the weights NaN.
+/// learning rate that becomes 0 (a schedule's) makes the weights NaN. Range of g: see Optimizer.
 class TANDEM_API Ftrl : public Optimizer {
  public:
   explicit Ftrl(FtrlOptions options = {});

@@ -81,6 +81,14 @@ TANDEM_INLINE void lamb_update(const UpdateCall& c) {
   c.state[0].assign(new_weight);
 }
 
+TANDEM_INLINE UpdateRule lion_rule(const LionOptions& o) {
+  const CallSite call(o);
+  check_common("Lion", o);
+  check_share("Lion", "beta_1", o.beta_1);
+  check_positive("Lion", "beta_1", o.beta_1);
+  check_share("Lion", "beta_2", o.beta_2);
+  return {&lion_update_op, &lion_update_sparse_op, {{"momentum"}}};
+}
 TANDEM_INLINE UpdateRule adagrad_rule(const AdagradOptions& o) {
   const CallSite call(o);
   check_common("Adagrad", o);
@@ -133,6 +141,10 @@ TANDEM_INLINE Lamb::Lamb(LambOptions o)
     : Optimizer(detail::moments_rule("Lamb", o, {nullptr, nullptr, {{"m"}, {"v"}}, &detail::lamb_update}),
                 AdamAttrs{o.beta_1, o.beta_2, o.epsilon}, o.learning_rate, detail::common(o)) {
   set_kind("lamb");
+}
+TANDEM_INLINE Lion::Lion(LionOptions o)
+    : Optimizer(detail::lion_rule(o), LionAttrs{o.beta_1, o.beta_2}, o.learning_rate, detail::common(o)) {
+  set_kind("lion");
 }
 TANDEM_INLINE Adagrad::Adagrad(AdagradOptions o)
     : Optimizer(detail::adagrad_rule(o), AdagradAttrs{o.epsilon}, o.learning_rate, detail::common(o)) {

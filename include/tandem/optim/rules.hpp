@@ -109,10 +109,10 @@ struct RmspropCenteredUpdate {
 }  // namespace TANDEM_NS
 
 /// f(op name, rule) for each rule. Op definitions, look-up and kernels are generated from this list.
-#define TANDEM_FOR_EACH_UPDATE(f)                                                                            \
-  f(sgd_update, SgdUpdate) f(momentum_update, MomentumUpdate) f(rmsprop_update, RmspropUpdate)               \
-      f(rmsprop_momentum_update, RmspropMomentumUpdate) f(rmsprop_centered_update, RmspropCenteredUpdate)    \
-          f(adam_update, AdamUpdate) f(amsgrad_update, AmsgradUpdate) f(adamw_update, AdamwUpdate)           \
-              f(adamax_update, AdamaxUpdate) f(nadam_update, NadamUpdate) f(adagrad_update, AdagradUpdate)   \
-                  f(adadelta_update, AdadeltaUpdate) f(ftrl_update, FtrlUpdate) f(decay_update, DecayUpdate) \
-                      f(average_update, AverageUpdate)
+#define TANDEM_FOR_EACH_UPDATE(f)                                                                          \
+  f(sgd_update, SgdUpdate) f(momentum_update, MomentumUpdate) f(rmsprop_update, RmspropUpdate)             \
+      f(rmsprop_momentum_update, RmspropMomentumUpdate) f(rmsprop_centered_update, RmspropCenteredUpdate)  \
+          f(adam_update, AdamUpdate) f(amsgrad_update, AmsgradUpdate) f(adamw_update, AdamwUpdate)         \
+              f(adamax_update, AdamaxUpdate) f(nadam_update, NadamUpdate) f(adagrad_update, AdagradUpdate) \
+                  f(adadelta_update, AdadeltaUpdate) f(ftrl_update, FtrlUpdate) f(lion_update, LionUpdate) \
+                      f(decay_update, DecayUpdate) f(average_update, AverageUpdate)
