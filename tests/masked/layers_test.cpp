@@ -55,6 +55,53 @@ TEST_CASE("Recurrent layers: masked steps may be NaN") {
     return List{y.state.h, y.state.c};
   });
 }
+TEST_CASE("Recurrent layers with dropout, in stacks: masked steps may be NaN") {
+  // What is dropped depends on the seed, which each call sets. Training leaves the fused kernels.
+  for (const int num_layers : {1, 3})
+    for (const bool backwards : {false, true})
+      for (const std::pair<double, double>& rates : {std::pair(.5, 0.), std::pair(0., .5), std::pair(.5, .5)}) {
+        CAPTURE(num_layers, backwards, rates.first, rates.second);
+        const layers::RnnLayerOptions o{.return_sequences = true,
+                                        .num_layers = num_layers,
+                                        .go_backwards = backwards,
+                                        .dropout = rates.first,
+                                        .recurrent_dropout = rates.second};
+        const auto check = [&](const std::string& name, const auto& layer) {
+          layer(x);
+          const auto results = [&](const List& t, const auto& call) {
+            random::set_seed(5);
+            const auto y = layer(t[0], call);
+            List all{y.output};
+            for (const auto& state : y.state) {
+              if constexpr (std::is_convertible_v<decltype(state), Tensor>) all.push_back(state);
+              else all.push_back(state.h), all.push_back(state.c);
+            }
+            return all;
+          };
+          using Call = typename std::decay_t<decltype(layer)>::Call;
+          const MaskedOptions eager{.traced = false, .dtypes = {float32}};
+          const std::vector<Variable> variables = layer.trainable_variables();
+          check_masked(
+              name + ".mask", [&](const List& t) { return results(t, Call{.mask = keep, .training = true}); },
+              {{x, steps(keep)}}, variables, eager);
+          check_masked(
+              name + ".sequence_length",
+              [&](const List& t) { return results(t, Call{.sequence_length = lengths, .training = true}); },
+              {{x, steps(within)}}, variables, eager);
+        };
+        check("layers::LSTM", layers::LSTM(3, o));
+        check("layers::GRU", layers::GRU(3, o));
+        check("layers::SimpleRNN", layers::SimpleRNN(3, o));
+      }
+  for (const int num_layers : {2, 3}) {
+    check_masked(
+        "layers::LSTM.mask",
+        [layer = layers::LSTM(3, {.return_sequences = true, .num_layers = num_layers})](const List& t) {
+          return List{layer(t[0], {.mask = keep}).output};
+        },
+        {{x, steps(keep)}}, {}, single);
+  }
+}
 TEST_CASE("Bidirectional: masked steps may be NaN") {
   const layers::Bidirectional both(layers::LSTM(3, {.return_sequences = true}));
   both(x);
@@ -147,4 +194,36 @@ TEST_CASE("Sequential passes masks on: padding may be NaN") {
         return List{net.call_with_mask(t[0], mask)};
       },
       {{x, steps(keep)}}, net.trainable_variables(), single);
+}
+TEST_CASE("Sequential, layers that pass a mask on: padding may be NaN") {
+  const auto check = [&](const std::string& name, const auto& net, const Tensor& input, const Tensor& mask,
+                         const Tensor& off) {
+    net(input);
+    check_masked(
+        "layers::Sequential, " + name,
+        [&](const List& t) {
+          layers::SequenceMask m(mask);
+          const Tensor y = net.call_with_mask(t[0], m);
+          return List{m.is_set() ? counted(y, mask) : y};
+        },
+        {{input, off}}, net.trainable_variables(), single);
+  };
+  using layers::Dense, layers::GlobalAveragePooling1D, layers::Sequential, layers::TimeDistributed;
+  check("TimeDistributed", Sequential(TimeDistributed(Dense(3)), GlobalAveragePooling1D()), x, keep, steps(keep));
+  check("TimeDistributed alone", TimeDistributed(Dense(3)), x, keep, steps(keep));
+  check("Dense", Sequential(Dense(3, nn::relu), Activation(nn::softmax), GlobalAveragePooling1D()), x, keep,
+        steps(keep));
+  check("LayerNormalization", Sequential(layers::LayerNormalization(), layers::PReLU(), GlobalAveragePooling1D()), x,
+        keep, steps(keep));
+  check("nested", Sequential(Sequential(Dense(3), TimeDistributed(Sequential(Dense(2)))), GlobalAveragePooling1D()), x,
+        keep, steps(keep));
+  check("the mask stays", Sequential(Dense(4), TimeDistributed(Dense(4))), x, keep, steps(keep));
+  // A mask of the steps inside of each step.
+  const Tensor inner = wave({2, 3, 5, 4}), mask = stack({keep, keep, logical_not(keep)}, {.axis = 1});
+  const Sequential sentences(TimeDistributed(Sequential(Dense(3), GlobalAveragePooling1D())), GlobalAveragePooling1D());
+  check("inner steps", sentences, inner, mask, broadcast_to(expand_dims(logical_not(mask), -1), {2, 3, 5, 4}));
+  // Finite elements of masked steps go through, as in Keras.
+  const TimeDistributed plain(Dense(3));
+  layers::SequenceMask m(keep);
+  CHECK(same_bits(plain.call_with_mask(x, m), plain(x)));
 }

@@ -18,6 +18,8 @@ struct MaskCode {
   Tensor (*not_zero)(const Tensor& ids);
   Tensor (*reversed)(const Tensor& mask, bool time_major);
   Tensor (*any_inner)(const Tensor& mask);  // over all axes but the first two
+  // x with 0 in place of what is not finite and does not count
+  Tensor (*finite)(const Tensor& x, const Tensor& mask);
   Tensor (*average)(const GlobalAveragePooling1D&, const Tensor& x, const Tensor& mask);
   Tensor (*softmax)(const Softmax&, const Tensor& x, const Tensor& mask);
   Tensor (*batch_norm)(const BatchNormalization&, const Tensor& x, const Tensor& mask);
@@ -37,6 +39,9 @@ class SequenceMask {
   const Tensor& tensor() const { return mask_; }
   /// The code of layers for it, or null without a mask.
   const detail::MaskCode* code() const { return code_; }
+  /// x with 0 in place of NaN and infinities in steps that do not count: 0 times the gradient of such a step is NaN in
+  /// the gradients of weights. Other elements stay, as in Keras.
+  Tensor finite(const Tensor& x) const { return is_set() ? code_->finite(x, mask_) : x; }
   /// Another mask, with the code of this one.
   SequenceMask with(const Tensor& mask) const { return {mask, code_}; }
   /// The mask of the steps in the opposite order.

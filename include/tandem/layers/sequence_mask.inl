@@ -8,6 +8,7 @@
 #include "tandem/layers/sequence_mask.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/shape/reshape.hpp"
 
 namespace TANDEM_NS::layers::detail {
 
@@ -18,6 +19,13 @@ TANDEM_INLINE Tensor any_inner_step(const Tensor& mask) {
   for (int i = 2; i < mask.rank(); ++i) inner.push(i);
   return reduce_any(mask, {.axis = inner});
 }
+TANDEM_INLINE Tensor finite_steps(const Tensor& x, const Tensor& mask) {
+  if (!is_floating(x.dtype()) || mask.rank() > x.rank()) return x;
+  Tensor counts = mask;
+  while (counts.rank() < x.rank()) counts = expand_dims(counts, -1);
+  const tandem::detail::ShapeChecks lenient(false);
+  return where(logical_or(counts, is_finite(x)), x, 0);
+}
 TANDEM_INLINE Tensor masked_average(const GlobalAveragePooling1D& layer, const Tensor& x, const Tensor& mask) {
   return layer(x, mask);
 }
@@ -27,7 +35,7 @@ TANDEM_INLINE Tensor masked_softmax(const Softmax& layer, const Tensor& x, const
 TANDEM_INLINE Tensor masked_batch_norm(const BatchNormalization& layer, const Tensor& x, const Tensor& mask) {
   return layer(x, mask);
 }
-TANDEM_INLINE constinit const MaskCode mask_code{&rnn_mask_code,  &ids_not_zero,   &reversed_mask,    &any_inner_step,
-                                                 &masked_average, &masked_softmax, &masked_batch_norm};
+TANDEM_INLINE constinit const MaskCode mask_code{&rnn_mask_code, &ids_not_zero,   &reversed_mask,  &any_inner_step,
+                                                 &finite_steps,  &masked_average, &masked_softmax, &masked_batch_norm};
 
 }  // namespace TANDEM_NS::layers::detail

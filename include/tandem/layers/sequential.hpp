@@ -69,7 +69,9 @@ class TANDEM_API Sequential : public Layer {
     }
   }
   Tensor operator()(const Tensor& x) const;
-  /// The same with a mask of x's steps; sets it to the result's, which has none if a layer dropped it.
+  /// The same with a mask of x's steps; sets it to the result's, which has none if a layer dropped it. NaN and
+  /// infinities in steps that do not count become 0, so that they reach neither values nor gradients of the others;
+  /// other elements of such steps go through layers like Dense as in Keras.
   Tensor call_with_mask(const Tensor& x, SequenceMask& mask) const;
   /// Creates all layers' Variables for inputs of this shape; the sizes that layers do not need to know may be `none`.
   void build(const Shape& input, DType dtype = DType::float32) const;

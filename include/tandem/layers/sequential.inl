@@ -13,13 +13,12 @@ TANDEM_INLINE Tensor Sequential::operator()(const Tensor& x) const {
 }
 TANDEM_INLINE Tensor Sequential::call_with_mask(const Tensor& x, SequenceMask& mask) const {
   const InCall here(*this);
+  Tensor y = mask.finite(x);
   if (is_built()) {
-    Tensor y = x;
     for (const Ref<Element>& e : elements_) y = e->call(y, mask);
     return y;
   }
   std::vector<Shape> shapes;
-  Tensor y = x;
   for (const Ref<Element>& e : elements_) {
     y = e->call(y, mask);
     shapes.push_back(y.shape());

@@ -31,13 +31,14 @@ class TimeDistributed : public Layer {
     const InCall here(*this);
     return detail::split_steps(layer_[0](detail::merge_steps(x)), x);
   }
-  /// For Sequential. The layer gets the mask of axes inside of its steps, if there is one: [batch, time, n, ...] as
-  /// [batch * time, n, ...]. If its result has none, a step counts if any of it does.
+  /// For Sequential. NaN and infinities of steps that do not count become 0. The layer gets the mask of axes inside of
+  /// its steps, if there is one: [batch, time, n, ...] as [batch * time, n, ...]. If its result has none, a step counts
+  /// if any of it does.
   Tensor call_with_mask(const Tensor& x, SequenceMask& mask) const {
     const InCall here(*this);
     const bool has_inner = mask.is_set() && mask.tensor().rank() > 2;
     SequenceMask inner = has_inner ? mask.with(detail::merge_steps(mask.tensor())) : SequenceMask();
-    const Tensor y = layers::call_with_mask(layer_[0], detail::merge_steps(x), inner);
+    const Tensor y = layers::call_with_mask(layer_[0], detail::merge_steps(mask.finite(x)), inner);
     if (inner.is_set()) mask = inner.with(detail::split_steps(inner.tensor(), x));
     else if (has_inner) mask = mask.with(mask.code()->any_inner(mask.tensor()));
     return detail::split_steps(y, x);
