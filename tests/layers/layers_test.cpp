@@ -123,7 +123,7 @@ TEST_CASE("losses of outputs: none from build(); those of a traced call raise ou
   net(ones({2, 2}));
   net.build({none, 2});
   REQUIRE(net.losses().size() == 1);
-  CHECK(net.losses()[0].item<float>() == 8);
+  CHECK(net.losses()[0].item<float>() == 4);
 }
 
 TEST_CASE("rates of dropout outside of [0, 1) raise when the layer is made, with its name") {
@@ -183,6 +183,20 @@ TEST_CASE("regularizers: the penalties of the trainable weights, with gradients"
   CHECK(d.losses().empty());
 }
 
+TEST_CASE("regularizers of outputs: divided by the batch, which may be unknown or empty") {
+  const layers::Dense d(1, {.kernel_initializer = initializers::Ones(), .activity_regularizer = regularizers::L1(1)});
+  d(ones({4, 3}));
+  CHECK(d.losses().at(0).item<float>() == 3);
+  const auto traced = function(
+      [&](const Tensor& x) {
+        d(x);
+        return add_n(d.losses());
+      },
+      {.input_signature = {TensorSpec({none, 3}, float32)}});
+  CHECK(traced(ones({2, 3})).item<float>() == 3);
+  CHECK(traced(ones({0, 3})).item<float>() == 0);
+  CHECK(regularizers::L2(1).of_output(constant(2.f)).item<float>() == 4);
+}
 TEST_CASE("regularizers: L1L2, a function of one's own, of the output; a shared layer counts once") {
   const layers::Dense d(1, {.kernel_initializer = initializers::Constant(2),
                             .kernel_regularizer = regularizers::L1L2(1, 0.5),
@@ -193,7 +207,7 @@ TEST_CASE("regularizers: L1L2, a function of one's own, of the output; a shared 
   std::vector<float> values;
   for (const Tensor& loss : twice.losses()) values.push_back(loss.item<float>());
   std::sort(values.begin(), values.end());
-  CHECK(values == std::vector<float>{2 + .5f * 4, 7, 2 * 16});  // weights once, the output of the latest call
+  CHECK(values == std::vector<float>{2 + .5f * 4, 7, 16});  // weights once, the latest output for each of two examples
 }
 
 TEST_CASE("the training mode: by scope, by call, and in traced functions") {

@@ -68,6 +68,9 @@ TEST_CASE("adaptive pooling layers: windows from floor(i n / o) to ceil((i + 1) 
   check_close(floats(layers::AdaptiveAveragePooling2D({3, 2})(x)), floats(layers::AveragePooling2D(2)(x)));
   CHECK(floats(layers::AdaptiveMaxPooling2D({3, 2})(x)) == floats(layers::MaxPooling2D(2)(x)));
   check_close(floats(layers::AdaptiveAveragePooling2D(1)(x)), floats(reduce_mean(x, {1, 2})));
+  const Tensor volume = random::stateless_normal({2, 4, 6, 2, 3}, {1, 2});
+  check_close(floats(layers::AdaptiveAveragePooling3D({2, 3, 1})(volume)), floats(layers::AveragePooling3D(2)(volume)));
+  CHECK(floats(layers::AdaptiveMaxPooling3D({2, 3, 1})(volume)) == floats(layers::MaxPooling3D(2)(volume)));
   const Tensor y = layers::AdaptiveAveragePooling2D({4, 3})(x);
   CHECK(y.shape() == Shape{2, 4, 3, 3});
   const Tensor window = x(Slice(), Slice(1, 3), Slice(1, 3));

@@ -46,6 +46,11 @@ TEST_CASE("Normalization: adapts to data, per feature or as a whole, and back") 
   const layers::Normalization constant_feature;
   constant_feature.adapt(ones({4, 1}));
   CHECK(floats(constant_feature(ones({1, 1}))) == Floats{0});
+  const layers::Normalization wide;
+  CHECK_THROWS_WITH(wide.adapt(constant({{1e30f}, {3e30f}})), ContainsSubstring("beyond the range of float32"));
+  CHECK_THROWS_AS(wide(ones({1, 1})), errors::FailedPreconditionError);
+  wide.adapt(constant({{1e18f}, {3e18f}}));
+  check_close(floats(wide(constant({{1e18f}, {3e18f}}))), {-1, 1});
 }
 
 TEST_CASE("Normalization: channels on axis 1, in a clone, in a trace") {

@@ -17,7 +17,7 @@ struct ConvOptions {
   Initializer bias_initializer = initializers::Zeros();
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
-  Regularizer activity_regularizer = {};  ///< of the layer's output
+  Regularizer activity_regularizer = {};  ///< of the layer's output, divided by the batch size
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
   DType dtype = DType::float32;

@@ -17,7 +17,7 @@ struct DepthwiseConvOptions {
   Initializer bias_initializer = initializers::Zeros();
   Regularizer depthwise_regularizer = {};
   Regularizer bias_regularizer = {};
-  Regularizer activity_regularizer = {};  ///< of the layer's output
+  Regularizer activity_regularizer = {};  ///< of the layer's output, divided by the batch size
   Constraint depthwise_constraint = {};
   Constraint bias_constraint = {};
   DType dtype = DType::float32;

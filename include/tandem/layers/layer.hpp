@@ -125,9 +125,9 @@ class TANDEM_API Layer : public Module {
   /// The size of the last axis of x.
   ///   throws  errors::InvalidArgumentError, in the layer's name, if there is none or it is unknown
   static i64 features_of(const char* layer, const Tensor& x) { return tandem::detail::features_of(layer, x); }
-  /// Adds `regularizer(y)` to losses(), if there is a regularizer; returns y.
+  /// Adds `regularizer.of_output(y)` to losses(), if there is a regularizer; returns y.
   const Tensor& penalized(const Tensor& y, const Regularizer& regularizer) const {
-    if (regularizer) set_call_loss(regularizer(y));
+    if (regularizer) set_call_loss(regularizer.of_output(y));
     return y;
   }
 

@@ -116,7 +116,7 @@ class TANDEM_API AlphaDropout : public Layer {
 struct ActivityRegularizationOptions {
   double l1 = 0, l2 = 0;
 };
-/// Returns the input, and in training adds l1 * sum |x| + l2 * sum x^2 to losses().
+/// Returns the input, and in training adds (l1 * sum |x| + l2 * sum x^2) / batch to losses().
 class TANDEM_API ActivityRegularization : public Layer {
  public:
   static constexpr bool supports_masking = true;

@@ -182,6 +182,13 @@ class AdaptiveAveragePooling1D : public detail::AdaptivePooling {
       : AdaptivePooling("AdaptiveAveragePooling1D", "adaptive_average_pooling1d", 1, &reduce_mean, output_size,
                         options) {}
 };
+/// As AdaptiveAveragePooling2D, for volumes [n, d, h, w, c].
+class AdaptiveAveragePooling3D : public detail::AdaptivePooling {
+ public:
+  explicit AdaptiveAveragePooling3D(WindowSizes output_size, AdaptivePoolingOptions options = {})
+      : AdaptivePooling("AdaptiveAveragePooling3D", "adaptive_average_pooling3d", 3, &reduce_mean, output_size,
+                        options) {}
+};
 /// Maxima in place of means. Real numbers. Otherwise as AdaptiveAveragePooling2D.
 class AdaptiveMaxPooling2D : public detail::AdaptivePooling {
  public:
@@ -193,6 +200,12 @@ class AdaptiveMaxPooling1D : public detail::AdaptivePooling {
  public:
   explicit AdaptiveMaxPooling1D(WindowSizes output_size, AdaptivePoolingOptions options = {})
       : AdaptivePooling("AdaptiveMaxPooling1D", "adaptive_max_pooling1d", 1, &reduce_max, output_size, options) {}
+};
+/// As AdaptiveMaxPooling2D, for volumes [n, d, h, w, c].
+class AdaptiveMaxPooling3D : public detail::AdaptivePooling {
+ public:
+  explicit AdaptiveMaxPooling3D(WindowSizes output_size, AdaptivePoolingOptions options = {})
+      : AdaptivePooling("AdaptiveMaxPooling3D", "adaptive_max_pooling3d", 3, &reduce_max, output_size, options) {}
 };
 
 }  // namespace TANDEM_NS::layers

@@ -96,9 +96,16 @@ TANDEM_INLINE void Normalization::learn(const detail::RunningMoments& moments) c
     errors::raise<errors::InvalidArgumentError>(
         "Normalization",
         "statistics of shape " + to_string(shape) + " differ from the present ones, " + to_string(variable(0).shape()));
+  const Tensor variance = cast(moments.variance(), DType::float32);
+  const Tensor overflows = logical_and(is_finite(moments.variance()), logical_not(is_finite(variance)));
+  if (reduce_any(overflows).item<bool>())
+    errors::raise<errors::InvalidArgumentError>(
+        "Normalization",
+        "a variance is beyond the range of float32, in which it is kept; scale the data first, for "
+        "example by Rescaling");
   make_statistics(shape);
   variable(0).assign(cast(moments.mean(), DType::float32));
-  variable(1).assign(cast(moments.variance(), DType::float32));
+  variable(1).assign(variance);
 }
 TANDEM_INLINE void Normalization::make_statistics(const Shape& shape) const {
   add_weights({{"mean", shape, initializers::Zeros(), DType::float32, {}, {}, false},

@@ -6,6 +6,10 @@
 
 namespace TANDEM_NS {
 
+namespace detail {
+TANDEM_API Tensor penalty_per_example(const Tensor& penalty, const Tensor& y);
+}  // namespace detail
+
 /// A function of one Tensor that returns a scalar to be added to the loss: one of regularizers::*, or a lambda without
 /// captures. Without a function it penalizes nothing.
 class Regularizer {
@@ -14,18 +18,22 @@ class Regularizer {
   using Weighted = Tensor (*)(const Tensor&, double l1, double l2);
 
   constexpr Regularizer() = default;
-  constexpr Regularizer(Weighted f, double l1, double l2) : weighted_(f), l1_(l1), l2_(l2) {}
+  constexpr Regularizer(Weighted f, double l1, double l2)
+      : weighted_(f), l1_(l1), l2_(l2), per_example_(&detail::penalty_per_example) {}
   template <class F>
     requires std::is_convertible_v<F, Function>
-  constexpr Regularizer(const F& f) : function_(f) {}
+  constexpr Regularizer(const F& f) : function_(f), per_example_(&detail::penalty_per_example) {}
 
   Tensor operator()(const Tensor& x) const { return weighted_ ? weighted_(x, l1_, l2_) : function_(x); }
+  /// The penalty of a layer's output, divided by the number of examples (its first axis), as in Keras 3.
+  Tensor of_output(const Tensor& y) const { return per_example_((*this)(y), y); }
   explicit constexpr operator bool() const { return weighted_ || function_; }
 
  private:
   Function function_ = nullptr;
   Weighted weighted_ = nullptr;
   double l1_ = 0, l2_ = 0;
+  Tensor (*per_example_)(const Tensor& penalty, const Tensor& y) = nullptr;  // reached by programs with a regularizer
 };
 
 }  // namespace TANDEM_NS
