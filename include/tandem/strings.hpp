@@ -1,5 +1,5 @@
-// Ops on string tensors, lookup tables and vocabularies, layers::StringLookup, CSV, base64, serialized tensors. The
-// component tandem::strings.
+// Ops on string tensors, lookup tables and vocabularies, layers::StringLookup and TextVectorization, CSV, base64,
+// serialized tensors. The component tandem::strings.
 #pragma once
 #include "tandem/strings/codec.hpp"
 #include "tandem/strings/csv.hpp"
@@ -8,6 +8,7 @@
 #include "tandem/strings/numbers.hpp"
 #include "tandem/strings/regex.hpp"
 #include "tandem/strings/text.hpp"
+#include "tandem/strings/text_vectorization.hpp"
 #include "tandem/strings/unicode.hpp"
 #include "tandem/strings/vocabulary.hpp"
 
@@ -19,6 +20,7 @@
 #include "tandem/strings/numbers.inl"
 #include "tandem/strings/regex.inl"
 #include "tandem/strings/text.inl"
+#include "tandem/strings/text_vectorization.inl"
 #include "tandem/strings/unicode.inl"
 #include "tandem/strings/vocabulary.inl"
 #include "tandem/tandem.hpp"

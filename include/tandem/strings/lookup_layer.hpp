@@ -1,5 +1,6 @@
 // layers::StringLookup: strings to ids, and back. Part of the component tandem::strings.
-// Not here: layers::IntegerLookup (layers/discrete.hpp), the tables (lookup.hpp), Vocabulary (vocabulary.hpp).
+// Not here: layers::TextVectorization (text_vectorization.hpp), layers::IntegerLookup (layers/discrete.hpp), the tables
+// (lookup.hpp), Vocabulary (vocabulary.hpp).
 #pragma once
 #include <concepts>
 #include <map>
@@ -27,20 +28,25 @@ struct StringLookupOptions {
 namespace detail {
 /// The words of a vocabulary.
 struct StringVocabulary final : TensorAsset {
-  explicit StringVocabulary(const StringLookupOptions& o) : options(o) {}
-  /// throws errors::InvalidArgumentError, in the name of StringLookup, for an empty or too large vocabulary, or one
-  /// with a word twice
-  TANDEM_INLINE StringVocabulary(const StringLookupOptions& options, std::vector<std::string> words, bool is_given);
+  explicit StringVocabulary(const StringLookupOptions& o, const char* of = "StringLookup") : options(o), layer(of) {}
+  /// throws errors::InvalidArgumentError, in the name of the layer, for an empty or too large vocabulary, or one with a
+  /// word twice
+  TANDEM_INLINE StringVocabulary(const StringLookupOptions& options, std::vector<std::string> words, bool is_given,
+                                 const char* layer = "StringLookup");
   const char* kind() const override { return "vocabulary"; }
   TANDEM_INLINE Tensor value() const override;
   TANDEM_INLINE Ref<Asset> with_value(const Tensor& value) const override;
-  LookupLimits limits() const { return {"StringLookup", options}; }
+  LookupLimits limits() const { return {layer, options}; }
   i64 size() const { return static_cast<i64>(words.size()) + limits().specials(); }
   StringLookupOptions options;
+  const char* layer;
   std::vector<std::string> words;
   Tensor mapping;                                      // the strings of all ids
   std::optional<lookup::StaticVocabularyTable> table;  // of the words, and the mask behind them
 };
+/// The strings of all ids, and the ids of strings.
+TANDEM_API std::vector<std::string> strings_by_id(const StringVocabulary& v);
+TANDEM_API Tensor ids_of_strings(const StringVocabulary& v, const Tensor& x);
 }  // namespace detail
 /// Maps strings to ids: those of the vocabulary to num_oov_indices, num_oov_indices + 1, ..., in its order (with a mask
 /// from num_oov_indices + 1 on); others to the ids below. The vocabulary is given, or made by adapt(); copies of the

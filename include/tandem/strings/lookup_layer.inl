@@ -21,9 +21,9 @@ TANDEM_INLINE std::vector<std::string> strings_by_id(const StringVocabulary& v) 
   return r;
 }
 TANDEM_INLINE StringVocabulary::StringVocabulary(const StringLookupOptions& o, std::vector<std::string> list,
-                                                 bool is_given)
-    : TensorAsset(is_given), options(o), words(std::move(list)) {
-  if (words.empty()) errors::raise<errors::InvalidArgumentError>("StringLookup", "the vocabulary is empty");
+                                                 bool is_given, const char* of)
+    : TensorAsset(is_given), options(o), layer(of), words(std::move(list)) {
+  if (words.empty()) errors::raise<errors::InvalidArgumentError>(layer, "the vocabulary is empty");
   most_tokens(limits(), words.size());
   std::vector<std::string> keys = words;
   if (o.mask_token) keys.push_back(*o.mask_token);
@@ -33,17 +33,17 @@ TANDEM_INLINE StringVocabulary::StringVocabulary(const StringLookupOptions& o, s
 }
 TANDEM_INLINE Tensor StringVocabulary::value() const { return words.empty() ? Tensor() : constant(words); }
 TANDEM_INLINE Ref<Asset> StringVocabulary::with_value(const Tensor& value) const {
-  check_list("StringLookup", value, DType::string);
+  check_list(layer, value, DType::string);
   std::vector<std::string> found = value.to_vector<std::string>();
-  check_given("StringLookup", is_given(), words, found,
+  check_given(layer, is_given(), words, found,
               [](const std::string& word) { return tandem::detail::escaped_text(word); });
-  return Ref<Asset>(new StringVocabulary(options, std::move(found), is_given()));
+  return Ref<Asset>(new StringVocabulary(options, std::move(found), is_given(), layer));
 }
 // The table has the words, the mask and the unknown ones; the ids are those of the mask, the unknown ones and the
 // words.
 TANDEM_INLINE Tensor ids_of_strings(const StringVocabulary& v, const Tensor& x) {
   Tensor places = v.table->lookup(x);
-  if (v.options.num_oov_indices == 0) places = gather(range(i64(0), v.size()), places, {.name = "StringLookup"});
+  if (v.options.num_oov_indices == 0) places = gather(range(i64(0), v.size()), places, {.name = v.layer});
   if (v.limits().specials() == 0) return places;
   return floormod(places + v.limits().specials(), constant(v.size(), {.dtype = DType::int64}));
 }
