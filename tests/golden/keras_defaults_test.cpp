@@ -1,5 +1,6 @@
-// The numeric defaults of options against those of Keras 3 (keras_defaults.txt), and what initializers draw. Every
-// option of the file stands in the table, or among those that outputs show (keras_test.cpp) or that are not offered.
+// The numeric defaults of options against those of Keras 3 (keras_defaults.txt), and what initializers and noise draw.
+// Every option of the file stands in the table, or among those that outputs show (keras_test.cpp) or that are not
+// offered.
 #include <cmath>
 #include <fstream>
 #include <set>
@@ -54,6 +55,40 @@ const std::map<std::string, double> defaults{
     {"losses.CategoricalFocalCrossentropy.axis", value(losses::CategoricalFocalLossOptions{}.axis)},
     {"losses.Huber.delta", value(losses::HuberOptions{}.delta)},
     {"losses.CosineSimilarity.axis", value(losses::CosineSimilarityOptions{}.axis)},
+    {"losses.Tversky.alpha", value(losses::TverskyLossOptions{}.alpha)},
+    {"losses.Tversky.beta", value(losses::TverskyLossOptions{}.beta)},
+    {"losses.CategoricalGeneralizedCrossEntropy.q", value(losses::GeneralizedCrossEntropyLossOptions{}.q)},
+    {"metrics.MeanIoU.sparse_y_true", value(metrics::MeanIoUOptions{}.sparse_y_true)},
+    {"metrics.MeanIoU.sparse_y_pred", value(metrics::MeanIoUOptions{}.sparse_y_pred)},
+    {"metrics.MeanIoU.axis", value(metrics::MeanIoUOptions{}.axis)},
+    {"metrics.IoU.sparse_y_true", value(metrics::MeanIoUOptions{}.sparse_y_true)},
+    {"metrics.IoU.sparse_y_pred", value(metrics::MeanIoUOptions{}.sparse_y_pred)},
+    {"metrics.IoU.axis", value(metrics::MeanIoUOptions{}.axis)},
+    {"metrics.OneHotIoU.sparse_y_pred", value(metrics::OneHotIoUOptions{}.sparse_y_pred)},
+    {"metrics.OneHotIoU.axis", value(metrics::OneHotIoUOptions{}.axis)},
+    {"metrics.OneHotMeanIoU.sparse_y_pred", value(metrics::OneHotIoUOptions{}.sparse_y_pred)},
+    {"metrics.OneHotMeanIoU.axis", value(metrics::OneHotIoUOptions{}.axis)},
+    {"metrics.BinaryIoU.threshold", value(metrics::BinaryIoUOptions{}.threshold)},
+    {"metrics.SensitivityAtSpecificity.num_thresholds", value(metrics::AtOptions{}.num_thresholds)},
+    {"metrics.SpecificityAtSensitivity.num_thresholds", value(metrics::AtOptions{}.num_thresholds)},
+    {"metrics.PrecisionAtRecall.num_thresholds", value(metrics::AtOptions{}.num_thresholds)},
+    {"metrics.RecallAtPrecision.num_thresholds", value(metrics::AtOptions{}.num_thresholds)},
+    {"metrics.PearsonCorrelation.axis", value(metrics::CorrelationOptions{}.axis)},
+    {"metrics.ConcordanceCorrelation.axis", value(metrics::CorrelationOptions{}.axis)},
+    {"optimizers.Lion.beta_1", value(optimizers::LionOptions{}.beta_1)},
+    {"optimizers.Lion.beta_2", value(optimizers::LionOptions{}.beta_2)},
+    {"layers.Conv3DTranspose.use_bias", value(layers::ConvTransposeOptions{}.use_bias)},
+    {"layers.GlobalMaxPooling2D.keepdims", value(layers::GlobalPoolingOptions{}.keepdims)},
+    {"layers.GlobalMaxPooling3D.keepdims", value(layers::GlobalPoolingOptions{}.keepdims)},
+    {"layers.GlobalAveragePooling1D.keepdims", value(layers::GlobalPoolingOptions{}.keepdims)},
+    {"layers.GlobalAveragePooling3D.keepdims", value(layers::GlobalPoolingOptions{}.keepdims)},
+    {"layers.Normalization.invert", value(layers::NormalizationOptions{}.invert)},
+    {"layers.RNN.return_sequences", value(layers::RnnOptions{}.return_sequences)},
+    {"layers.RNN.stateful", value(layers::RnnOptions{}.stateful)},
+    {"layers.LSTMCell.use_bias", value(layers::LSTMCellOptions{}.use_bias)},
+    {"layers.LSTMCell.unit_forget_bias", value(layers::LSTMCellOptions{}.unit_forget_bias)},
+    {"layers.GRUCell.use_bias", value(layers::GRUCellOptions{}.use_bias)},
+    {"layers.SimpleRNNCell.use_bias", value(layers::SimpleRNNCellOptions{}.use_bias)},
     {"metrics.BinaryAccuracy.threshold", value(metrics::BinaryAccuracyOptions{}.threshold)},
     {"metrics.TopKCategoricalAccuracy.k", value(metrics::TopKOptions{}.k)},
     {"metrics.SparseTopKCategoricalAccuracy.k", value(metrics::TopKOptions{}.k)},
@@ -200,7 +235,10 @@ const std::set<std::string> shown{"learning_rate",
                                   "constraints.MaxNorm.axis",
                                   "constraints.UnitNorm.axis",
                                   "constraints.MinMaxNorm.axis",
-                                  "losses.CategoricalFocalCrossentropy.alpha"};
+                                  "losses.CategoricalFocalCrossentropy.alpha",
+                                  "layers.Normalization.axis",
+                                  "layers.Masking.mask_value",
+                                  "regularizers.OrthogonalRegularizer.factor"};
 // What Tandem has otherwise, or not.
 const std::set<std::string> otherwise{"amsgrad",
                                       "go_backwards",
@@ -224,7 +262,15 @@ const std::set<std::string> otherwise{"amsgrad",
                                       "use_gate",  // not offered
                                       "pad_to_aspect_ratio",
                                       "fill_value",
-                                      "antialias"};
+                                      "antialias",
+                                      "initializers.VarianceScaling.scale",  // arguments without a default
+                                      "initializers.Constant.value",
+                                      "layers.RNN.zero_output_for_mask",
+                                      "layers.StringLookup.num_oov_indices",  // tests/strings
+                                      "layers.StringLookup.invert",
+                                      "layers.StringLookup.pad_to_max_tokens",
+                                      "layers.TextVectorization.pad_to_max_tokens",
+                                      "layers.TextVectorization.ragged"};
 
 // The mean, the deviation and the largest magnitude of what is drawn.
 std::vector<double> moments(const Initializer& initializer, const Tensor& shape) {
@@ -257,14 +303,28 @@ TEST_CASE("Keras 3: the defaults of options") {
 TEST_CASE("Keras 3: what initializers draw") {
   using namespace initializers;
   const std::map<std::string, Initializer> all{
-      {"RandomUniform", RandomUniform()}, {"RandomNormal", RandomNormal()}, {"TruncatedNormal", TruncatedNormal()},
-      {"GlorotUniform", GlorotUniform()}, {"GlorotNormal", GlorotNormal()}, {"HeUniform", HeUniform()},
-      {"HeNormal", HeNormal()},           {"LecunUniform", LecunUniform()}, {"LecunNormal", LecunNormal()}};
+      {"RandomUniform", RandomUniform()},
+      {"RandomNormal", RandomNormal()},
+      {"TruncatedNormal", TruncatedNormal()},
+      {"GlorotUniform", GlorotUniform()},
+      {"GlorotNormal", GlorotNormal()},
+      {"HeUniform", HeUniform()},
+      {"HeNormal", HeNormal()},
+      {"LecunUniform", LecunUniform()},
+      {"LecunNormal", LecunNormal()},
+      {"VarianceScaling", VarianceScaling(1, Initializer::Fan::in, Initializer::Kind::truncated_normal)}};
+  const std::map<std::string, Initializer> same{
+      {"Zeros", Zeros()}, {"Ones", Ones()}, {"Constant", Constant(0)}, {"Identity", Identity()}};
   std::size_t met = 0;
   for (const auto& [name, c] : ::golden::detail::load("keras")) {
     if (name.rfind("initializer.", 0) != 0) continue;
     const std::string of = name.substr(12, name.find(':') - 12);
     INFO(name);
+    if (same.count(of)) {
+      ++met;
+      CHECK(same.at(of)({3, 3}, float64).to_vector<double>() == c.y[0].to_vector<double>());
+      continue;
+    }
     if (of == "Orthogonal") {
       const Tensor x = Orthogonal()({4, 6}, float64);
       CHECK(reduce_max(abs(matmul(x, x, {.transpose_b = true}) - c.y[0])).item<double>() < 1e-12);
@@ -277,7 +337,27 @@ TEST_CASE("Keras 3: what initializers draw") {
     CHECK(std::fabs(got[1] / want[1] - 1) < 0.006);
     if (of != "RandomNormal") CHECK(std::fabs(got[2] / want[2] - 1) < 1e-3);
   }
-  CHECK(met == 27);
+  CHECK(met == 34);
+}
+
+TEST_CASE("Keras 3: what noise in training does to ones") {
+  const Tensor x = ones({1000, 1000}, float64);
+  const std::map<std::string, Tensor> all{{"Dropout", layers::Dropout(.3)(x, {.training = true})},
+                                          {"GaussianNoise", layers::GaussianNoise(.5)(x, {.training = true})},
+                                          {"GaussianDropout", layers::GaussianDropout(.3)(x, {.training = true})},
+                                          {"AlphaDropout", layers::AlphaDropout(.3)(x, {.training = true})}};
+  std::size_t met = 0;
+  for (const auto& [name, c] : ::golden::detail::load("keras")) {
+    if (name.rfind("noise.", 0) != 0) continue;
+    INFO(name);
+    ++met;
+    const Tensor& y = all.at(name.substr(6, name.find(':') - 6));
+    const std::vector<double> want = c.y[0].to_vector<double>();
+    // 10^6 numbers on both sides: six standard errors.
+    CHECK(std::fabs(reduce_mean(y).item<double>() - want[0]) < 0.009 * want[1]);
+    CHECK(std::fabs(reduce_std(y).item<double>() / want[1] - 1) < 0.009);
+  }
+  CHECK(met == all.size());
 }
 
 }  // namespace keras_defaults_test

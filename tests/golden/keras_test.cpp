@@ -1,5 +1,6 @@
 // Activations, losses, metrics, layers, optimizers, schedules and regularizers with their default options against Keras
-// 3. Not here: initializers and the values of defaults (keras_defaults_test.cpp).
+// 3. Not here: initializers, noise and the values of defaults (keras_defaults_test.cpp), which names Keras has
+// (keras_coverage_test.cpp).
 #include "tandem/layers/all.hpp"
 #include "tandem/tandem.hpp"
 #include "tests/golden/golden.hpp"
@@ -45,13 +46,73 @@ GoldenList trained_batch_norm(const GoldenCase&, const GoldenList& x) {
   return {y, l.get_weights()[2], l.get_weights()[3]};
 }
 
+Tensor averaged(const GoldenList& x, const metrics::ValueMetric& m) {
+  for (std::size_t i = 0; i < x.size(); i += 2) m.update_state(x[i + 1], x[i]);
+  return m.result();
+}
+/// What call() returns when the layer has these weights, each in the shape that it has here.
+template <class L, class Call>
+GoldenList weighted(const L& l, const GoldenList& x, std::size_t inputs, const Call& call) {
+  (void)call();
+  GoldenList values;
+  for (const Tensor& w : l.get_weights()) values.push_back(reshape(x.at(inputs + values.size()), w.shape()));
+  REQUIRE(inputs + values.size() == x.size());
+  l.set_weights(values);
+  return {call()};
+}
+template <class L>
+GoldenList attention(const L& l, const GoldenList& x) {
+  return weighted(l, x, 2, [&] { return l(x[0], x[1]).output; });
+}
+template <class L>
+GoldenList recurrent(const L& l, const GoldenList& x) {
+  return weighted(l, x, 1, [&] { return l(x[0]).output; });
+}
+GoldenList lstm_cell(const GoldenList& x) {
+  const layers::LSTMCell cell(4, {.weights = {.dtype = x[0].dtype()}});
+  return weighted(cell, x, 3, [&] { return cell(x[0], {x[1], x[2]}).h; });
+}
+template <class L>
+GoldenList state_cell(const L& l, const GoldenList& x) {
+  return weighted(l, x, 2, [&] { return l(x[0], x[1]); });
+}
+template <class L>
+Tensor adapted(const L& l, const Tensor& data, const Tensor& x) {
+  l.adapt(data);
+  return l(x);
+}
+GoldenList discretized(const GoldenList& x) {
+  if (x.size() == 1)
+    return {layers::Discretization({-1, 0, .5}, {.output_mode = layers::OutputMode::one_hot})(x[0](Ellipsis, 0))};
+  const layers::Discretization l({.num_bins = 5});
+  const Tensor bins = adapted(l, x[0], x[1]);
+  return {bins, constant(l.bin_boundaries())};
+}
+GoldenList encoded(const GoldenCase& c, const GoldenList& x) {
+  using enum layers::OutputMode;
+  const int number = c.name.back() - '0';
+  const layers::CategoryEncoding l(5, {.output_mode = number == 0 ? multi_hot : number == 1 ? one_hot : count});
+  return {l(number == 1 ? x[0](Ellipsis, 0) : x[0])};
+}
+GoldenList regularized(const GoldenList& x) {
+  const layers::ActivityRegularization l({.l1 = .1, .l2 = .2});
+  const Tensor y = l(x[0], {.training = true});
+  return {y, l.losses().at(0)};
+}
+
 // Keras has its constants (slopes, rates, steps, gelu's root) as float32 even where its numbers are float64: 6e-8.
 constexpr GoldenBounds of_keras{.output = Of::largest, .float64 = 2e-7};
+// Keras adds 1e-7 to denominators, which is 0 / 0 without it.
+constexpr GoldenBounds of_ratios{.output = Of::largest, .float64 = 1e-6};
+// Keras sums the weights of quantiles in float32.
+constexpr GoldenBounds of_quantiles{.output = Of::largest, .float64 = 1e-5, .float32 = 1e-5};
 // tf.image.resize is float32 throughout.
 constexpr GoldenBounds of_resizing{.output = Of::largest, .float64 = 2e-6};
 
 using Ops = std::map<std::string, GoldenOp>;
-#define METRIC(name) GOLDEN_WITHIN(of_keras, "metric." #name, metric(metrics::name(), x)[0])
+#define METRIC(name, ...) GOLDEN_WITHIN(of_keras, "metric." #name, metric(metrics::name(__VA_ARGS__), x)[0])
+#define RATIO(name, ...) GOLDEN_WITHIN(of_ratios, "metric." #name, metric(metrics::name(__VA_ARGS__), x)[0])
+#define MERGED(name, ...) GOLDEN_WITHIN(of_keras, "layer." #name, layers::name(__VA_ARGS__)({x[0], x[1]}))
 #define LAYER(name, ...) GOLDEN_WITHIN(of_keras, "layer." #name, layer(layers::name(__VA_ARGS__), x)[0])
 #define OPTIMIZER(name)                                                                             \
   {                                                                                                 \
@@ -59,7 +120,8 @@ using Ops = std::map<std::string, GoldenOp>;
       [](const GoldenCase&, const GoldenList& x) { return steps(optimizers::name(), x); }, of_keras \
     }                                                                                               \
   }
-const Ops of_activations{GOLDEN_WITHIN(of_keras, "activation.elu", nn::elu(x[0])),
+const Ops of_activations{GOLDEN_WITHIN(of_keras, "activation.linear", Activation::linear(x[0])),
+                         GOLDEN_WITHIN(of_keras, "activation.elu", nn::elu(x[0])),
                          GOLDEN_WITHIN(of_keras, "activation.exponential", exp(x[0])),
                          GOLDEN_WITHIN(of_keras, "activation.gelu", nn::gelu(x[0])),
                          GOLDEN_WITHIN(of_keras, "activation.hard_sigmoid", nn::hard_sigmoid(x[0])),
@@ -93,7 +155,12 @@ const Ops of_losses{
     GOLDEN_WITHIN(of_keras, "loss.SparseCategoricalCrossentropy", losses::SparseCategoricalCrossentropy()(x[0], x[1])),
     GOLDEN_WITHIN(of_keras, "loss.KLDivergence", losses::KLDivergence()(x[0], x[1])),
     GOLDEN_WITHIN(of_keras, "loss.BinaryFocalCrossentropy", losses::BinaryFocalCrossentropy()(x[0], x[1])),
-    GOLDEN_WITHIN(of_keras, "loss.CategoricalFocalCrossentropy", losses::CategoricalFocalCrossentropy()(x[0], x[1]))};
+    GOLDEN_WITHIN(of_keras, "loss.CategoricalFocalCrossentropy", losses::CategoricalFocalCrossentropy()(x[0], x[1])),
+    GOLDEN_WITHIN(of_keras, "loss.Dice", losses::Dice()(x[0], x[1])),
+    GOLDEN_WITHIN(of_keras, "loss.Tversky", losses::Tversky()(x[0], x[1])),
+    GOLDEN_WITHIN(of_keras, "loss.CategoricalGeneralizedCrossEntropy",
+                  losses::CategoricalGeneralizedCrossEntropy()(x[0], x[1])),
+    GOLDEN_WITHIN(of_keras, "loss.CTC", losses::CTC()(x[0], x[1]))};
 const Ops of_metrics{METRIC(Accuracy),
                      METRIC(BinaryAccuracy),
                      METRIC(CategoricalAccuracy),
@@ -124,7 +191,21 @@ const Ops of_metrics{METRIC(Accuracy),
                      METRIC(CategoricalHinge),
                      METRIC(BinaryCrossentropy),
                      METRIC(CategoricalCrossentropy),
-                     METRIC(SparseCategoricalCrossentropy)};
+                     METRIC(SparseCategoricalCrossentropy),
+                     METRIC(SensitivityAtSpecificity, .5),
+                     METRIC(SpecificityAtSensitivity, .5),
+                     METRIC(PrecisionAtRecall, .5),
+                     METRIC(RecallAtPrecision, .5),
+                     METRIC(PearsonCorrelation),
+                     METRIC(MeanMetricWrapper, "error", &losses::mean_absolute_error),
+                     RATIO(ConcordanceCorrelation),
+                     RATIO(MeanIoU, 3),
+                     RATIO(IoU, 3, {0, 2}),
+                     RATIO(OneHotIoU, 3, {0, 2}),
+                     RATIO(OneHotMeanIoU, 3),
+                     RATIO(BinaryIoU),
+                     GOLDEN_WITHIN(of_keras, "metric.Mean", averaged(x, metrics::Mean())),
+                     GOLDEN_WITHIN(of_keras, "metric.Sum", averaged(x, metrics::Sum()))};
 const Ops of_layers{LAYER(ReLU),
                     LAYER(LeakyReLU),
                     LAYER(PReLU, {.dtype = x[0].dtype()}),
@@ -165,7 +246,73 @@ const Ops of_layers{LAYER(ReLU),
                     LAYER(Flatten),
                     GOLDEN_WITHIN(of_keras, "layer.Embedding", embedded(x)),
                     {"layer.BatchNormalization, training", {&trained_batch_norm, of_keras}}};
+const Ops of_other_layers{
+    GOLDEN_WITHIN(of_keras, "layer.Activation", layers::Activation(tandem::tanh)(x[0])),
+    LAYER(Reshape, {6, 2}),
+    LAYER(Permute, {2, 1}),
+    LAYER(RepeatVector, 3),
+    LAYER(Conv3DTranspose, 2, 2, {.dtype = x[0].dtype()}),
+    LAYER(MaxPooling3D, 2),
+    LAYER(AveragePooling3D, 2),
+    LAYER(GlobalMaxPooling2D),
+    LAYER(GlobalMaxPooling3D),
+    LAYER(GlobalAveragePooling1D),
+    LAYER(GlobalAveragePooling3D),
+    LAYER(AdaptiveAveragePooling1D, 3),
+    LAYER(AdaptiveAveragePooling2D, 3),
+    LAYER(AdaptiveAveragePooling3D, 2),
+    LAYER(AdaptiveMaxPooling1D, 3),
+    LAYER(AdaptiveMaxPooling2D, 3),
+    LAYER(AdaptiveMaxPooling3D, 2),
+    LAYER(UpSampling3D, 2),
+    LAYER(ZeroPadding3D, 1),
+    LAYER(Cropping3D, 1),
+    LAYER(Dropout, .3),
+    LAYER(SpatialDropout1D, .3),
+    LAYER(SpatialDropout2D, .3),
+    LAYER(SpatialDropout3D, .3),
+    LAYER(GaussianNoise, .5),
+    LAYER(GaussianDropout, .3),
+    LAYER(AlphaDropout, .3),
+    LAYER(RandomFlip),
+    MERGED(Add),
+    MERGED(Subtract),
+    MERGED(Multiply),
+    MERGED(Average),
+    MERGED(Maximum),
+    MERGED(Minimum),
+    MERGED(Concatenate),
+    MERGED(Dot, 1),
+    GOLDEN_WITHIN(of_keras, "layer.Attention", attention(layers::Attention(), x)[0]),
+    GOLDEN_WITHIN(of_keras, "layer.AdditiveAttention", attention(layers::AdditiveAttention(), x)[0]),
+    GOLDEN_WITHIN(of_keras, "layer.TimeDistributed",
+                  layer(layers::TimeDistributed(layers::Dense(2, {.dtype = x[0].dtype()})), x)[0]),
+    GOLDEN_WITHIN(of_keras, "layer.Bidirectional",
+                  recurrent(layers::Bidirectional(layers::LSTM(4, {}, {.weights = {.dtype = x[0].dtype()}})), x)[0]),
+    GOLDEN_WITHIN(of_keras, "layer.RNN",
+                  recurrent(layers::RNN(layers::SimpleRNNCell(4, {.weights = {.dtype = x[0].dtype()}})), x)[0]),
+    GOLDEN_WITHIN(
+        of_keras, "layer.StackedRNNCells",
+        recurrent(layers::RNN(layers::StackedRNNCells(layers::LSTMCell(4, {.weights = {.dtype = x[0].dtype()}}),
+                                                      layers::GRUCell(2, {.weights = {.dtype = x[0].dtype()}}))),
+                  x)[0]),
+    GOLDEN_WITHIN(of_keras, "layer.SimpleRNNCell",
+                  state_cell(layers::SimpleRNNCell(4, {.weights = {.dtype = x[0].dtype()}}), x)[0]),
+    GOLDEN_WITHIN(of_keras, "layer.GRUCell",
+                  state_cell(layers::GRUCell(4, {.weights = {.dtype = x[0].dtype()}}), x)[0]),
+    GOLDEN_WITHIN(of_keras, "layer.LSTMCell", lstm_cell(x)[0]),
+    GOLDEN_WITHIN(of_keras, "layer.MultiHeadAttention",
+                  attention(layers::MultiHeadAttention(2, 3, {.dtype = x[0].dtype()}), x)[0]),
+    GOLDEN_WITHIN(of_keras, "layer.Masking", layers::Masking()(x[0]), layers::Masking().compute_mask(x[0])),
+    GOLDEN_WITHIN(of_keras, "layer.Normalization", adapted(layers::Normalization(), x[0], x[0])),
+    GOLDEN_WITHIN(of_keras, "layer.IntegerLookup", adapted(layers::IntegerLookup(), x[0], x[0] + 1)),
+    {"layer.Discretization", {[](const GoldenCase&, const GoldenList& x) { return discretized(x); }, of_quantiles}},
+    {"layer.CategoryEncoding", {&encoded, of_keras}},
+    {"layer.ActivityRegularization",
+     {[](const GoldenCase&, const GoldenList& x) { return regularized(x); }, of_keras}}};
 const Ops of_training{
+    OPTIMIZER(Lion),
+    GOLDEN_WITHIN(of_keras, "regularizer.OrthogonalRegularizer", regularizers::OrthogonalRegularizer()(x[0])),
     OPTIMIZER(SGD),
     OPTIMIZER(RMSprop),
     OPTIMIZER(Adam),
@@ -191,6 +338,8 @@ const Ops of_training{
     GOLDEN_WITHIN(of_keras, "constraint.UnitNorm", constraints::UnitNorm()(x[0])),
     GOLDEN_WITHIN(of_keras, "constraint.MinMaxNorm", constraints::MinMaxNorm()(x[0]))};
 #undef METRIC
+#undef RATIO
+#undef MERGED
 #undef LAYER
 #undef OPTIMIZER
 
@@ -198,9 +347,9 @@ const Ops of_training{
 
 TEST_CASE("Keras 3: activations, losses, metrics, layers, optimizers, schedules, regularizers") {
   Ops all;
-  for (const Ops& some : {of_activations, of_losses, of_metrics, of_layers, of_training})
+  for (const Ops& some : {of_activations, of_losses, of_metrics, of_layers, of_other_layers, of_training})
     all.insert(some.begin(), some.end());
-  check("keras", all, "initializer.");
+  check("keras", all, {"initializer.", "noise."});
 }
 
 }  // namespace keras_golden_test

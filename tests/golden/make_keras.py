@@ -1,6 +1,7 @@
 """Makes keras.npz and keras_defaults.txt: what Keras 3 computes, in double precision, with the default options of its
 activations, losses, metrics, layers, optimizers, schedules and regularizers, and the bounds of what its initializers
-draw; and the default values of their options.
+draw; and the default values of their options. keras_image.npz and keras_strings.npz have the layers of those components,
+keras_coverage.txt has the names of all that Keras has of these kinds.
 
 python3 -m venv v; v/bin/pip install keras tensorflow-cpu; v/bin/python tests/golden/make_keras.py
 
@@ -21,6 +22,7 @@ import numpy as np  # noqa: E402
 FOLDER = pathlib.Path(__file__).parent
 RANDOM = np.random.default_rng(20)
 ARRAYS, COUNTS = {}, {}
+FILES = {"keras": ARRAYS, "keras_image": {}, "keras_strings": {}}
 
 
 def numbers(low, high, *shape):
@@ -28,12 +30,12 @@ def numbers(low, high, *shape):
     return RANDOM.uniform(low, high, size=shape).astype(np.float32).astype(np.float64)
 
 
-def add(name, inputs, outputs):
+def add(name, inputs, outputs, arrays_of=ARRAYS):
     case = f"{name}:{COUNTS.get(name, 0)}"
     COUNTS[name] = COUNTS.get(name, 0) + 1
     for kind, arrays in (("x", inputs), ("y", outputs if isinstance(outputs, (list, tuple)) else [outputs])):
         for i, a in enumerate(arrays):
-            ARRAYS[f"{case}/{kind}{i}"] = np.asarray(keras.ops.convert_to_numpy(a))
+            arrays_of[f"{case}/{kind}{i}"] = np.asarray(keras.ops.convert_to_numpy(a))
 
 
 ACTIVATIONS = ["elu", "exponential", "gelu", "hard_sigmoid", "leaky_relu", "log_sigmoid", "log_softmax", "mish", "relu",
@@ -69,6 +71,35 @@ LAYERS = {
     "Resizing": ((5, 9), (2, 4, 7, 3)), "Rescaling": ((0.5,), (3, 4)), "SimpleRNN": ((4,), (2, 5, 3)),
     "LSTM": ((4,), (2, 5, 3)), "GRU": ((4,), (2, 5, 3)), "Flatten": ((), (2, 3, 4)),
 }
+# What was added later: drawn behind the others, whose numbers stay as they are.
+METRICS_OF_CLASSES = {"MeanIoU": (3,), "IoU": (3, (0, 2)), "OneHotIoU": (3, (0, 2)), "OneHotMeanIoU": (3,), "BinaryIoU": ()}
+METRICS_AT = ["SensitivityAtSpecificity", "SpecificityAtSensitivity", "PrecisionAtRecall", "RecallAtPrecision"]
+OTHER_METRICS = ["Mean", "Sum", "MeanMetricWrapper", "PearsonCorrelation", "ConcordanceCorrelation"]
+OTHER_LOSSES = ["Dice", "Tversky", "CategoricalGeneralizedCrossEntropy", "CTC"]
+OTHER_OPTIMIZERS = ["Lion"]
+TEXT_OPTIONS = [{}, {"output_sequence_length": 3}, {"output_sequence_length": 9}, {"output_mode": "multi_hot"},
+                {"output_mode": "count"}, {"output_mode": "tf_idf"}, {"ngrams": 2}, {"ngrams": (2,), "output_mode": "count"},
+                {"split": "character", "standardize": "lower"}, {"max_tokens": 4}, {"max_tokens": 4, "output_mode": "count"},
+                {"standardize": None}, {"standardize": "strip_punctuation"},
+                {"max_tokens": 12, "output_mode": "tf_idf", "pad_to_max_tokens": True}]
+VOLUME = (1, 4, 5, 6, 2)
+OTHER_LAYERS = {
+    "Activation": (("tanh",), (3, 7)), "Reshape": (((6, 2),), (2, 3, 4)), "Permute": (((2, 1),), (2, 3, 4)),
+    "RepeatVector": ((3,), (2, 4)), "Conv3DTranspose": ((2, 2), (1, 3, 3, 4, 2)), "MaxPooling3D": ((2,), VOLUME),
+    "AveragePooling3D": ((2,), VOLUME), "GlobalMaxPooling2D": ((), (2, 7, 6, 3)), "GlobalMaxPooling3D": ((), VOLUME),
+    "GlobalAveragePooling1D": ((), (2, 7, 3)), "GlobalAveragePooling3D": ((), VOLUME),
+    "AdaptiveAveragePooling1D": ((3,), (2, 7, 3)), "AdaptiveAveragePooling2D": ((3,), (2, 7, 5, 3)),
+    "AdaptiveAveragePooling3D": ((2,), VOLUME), "AdaptiveMaxPooling1D": ((3,), (2, 7, 3)),
+    "AdaptiveMaxPooling2D": ((3,), (2, 7, 5, 3)), "AdaptiveMaxPooling3D": ((2,), VOLUME), "UpSampling3D": ((2,), (1, 2, 3, 2, 2)),
+    "ZeroPadding3D": ((1,), (1, 2, 3, 2, 2)), "Cropping3D": ((1,), VOLUME), "Dropout": ((0.3,), (3, 4)),
+    "SpatialDropout1D": ((0.3,), (2, 3, 4)), "SpatialDropout2D": ((0.3,), (2, 3, 4, 2)), "SpatialDropout3D": ((0.3,), VOLUME),
+    "GaussianNoise": ((0.5,), (3, 4)), "GaussianDropout": ((0.3,), (3, 4)), "AlphaDropout": ((0.3,), (3, 4)),
+    "RandomFlip": ((), (2, 4, 5, 3)),
+}
+MERGING = {"Add": (), "Subtract": (), "Multiply": (), "Average": (), "Maximum": (), "Minimum": (), "Concatenate": (), "Dot": (1,)}
+NOISES = {"Dropout": 0.3, "GaussianNoise": 0.5, "GaussianDropout": 0.3, "AlphaDropout": 0.3}
+RANDOM_IMAGES = {"RandomRotation": (0.2,), "RandomTranslation": (0.2, 0.2), "RandomZoom": (0.2,), "RandomContrast": (0.2,),
+                 "RandomBrightness": (0.2,), "CenterCrop": (3, 4)}
 
 
 def activations():
@@ -126,14 +157,18 @@ def layers():
     add("layer.BatchNormalization, training", [x], [y, bn.moving_mean.value, bn.moving_variance.value])
 
 
+def steps_of(name, start, factor):
+    optimizer, w, path = getattr(keras.optimizers, name)(), keras.Variable(start, dtype="float64"), []
+    for _ in range(4):
+        optimizer.apply([keras.ops.convert_to_tensor(2 * factor * keras.ops.convert_to_numpy(w))], [w])
+        path.append(np.array(keras.ops.convert_to_numpy(w)))
+    add("optimizer." + name, [start, factor], path)
+
+
 def optimizers():
     start, factor = numbers(-2, 2, 4), np.array([1.0, 0.5, 2.0, 3.0])
     for name in OPTIMIZERS:
-        optimizer, w, path = getattr(keras.optimizers, name)(), keras.Variable(start, dtype="float64"), []
-        for _ in range(4):
-            optimizer.apply([keras.ops.convert_to_tensor(2 * factor * keras.ops.convert_to_numpy(w))], [w])
-            path.append(np.array(keras.ops.convert_to_numpy(w)))
-        add("optimizer." + name, [start, factor], path)
+        steps_of(name, start, factor)
     for name, arguments in SCHEDULES.items():
         schedule = getattr(keras.optimizers.schedules, name)(*arguments)
         steps = np.arange(0, 15, dtype=np.float64)
@@ -158,6 +193,156 @@ def initializers():
     add("initializer.Orthogonal", [np.array([4.0, 6.0])], [x @ x.T])
 
 
+def other_activations():
+    x = numbers(-6, 6, 3, 7)
+    add("activation.linear", [x], keras.activations.linear(keras.ops.convert_to_tensor(x)))
+
+
+def other_losses():
+    for name in OTHER_LOSSES:
+        t, p = pairs("Sparse" if name.startswith("Categorical") else "Binary")
+        if name == "CTC":
+            t, p = np.array([[1, 2, 2], [3, 1, 0]]), numbers(-2, 2, 2, 6, 4)
+        add("loss." + name, [t, p], getattr(keras.losses, name)()(t, p))
+
+
+def other_metrics():
+    for name, arguments in METRICS_OF_CLASSES.items():
+        m, inputs = getattr(keras.metrics, name)(*arguments), []
+        for _ in range(2):
+            t, p = RANDOM.integers(0, 3, size=8), RANDOM.integers(0, 3, size=8)
+            if name.startswith("OneHot"):
+                t, p = np.eye(3)[t], numbers(0, 1, 8, 3)
+            if name.startswith("Binary"):
+                t, p = t % 2, numbers(0, 1, 8)
+            m.update_state(t, p)
+            inputs += [t, p]
+        add("metric." + name, inputs, m.result())
+    for name in METRICS_AT + OTHER_METRICS:
+        arguments = [0.5] if name in METRICS_AT else [keras.losses.mean_absolute_error] if name == "MeanMetricWrapper" else []
+        m, inputs = getattr(keras.metrics, name)(*arguments), []
+        for _ in range(2):
+            t, p = pairs("Binary" if name in METRICS_AT else name)
+            if name in ("Mean", "Sum"):
+                m.update_state(p, t[:, 0])
+                t = t[:, 0]
+            else:
+                m.update_state(t, p)
+            inputs += [t, p]
+        add("metric." + name, inputs, m.result())
+
+
+def weighted(name, layer, inputs, call=None):
+    """A case of a layer whose weights are drawn."""
+    call = call or (lambda: layer(*inputs))
+    call()
+    values = [numbers(-1, 1, *w.shape) for w in layer.weights]
+    layer.set_weights(values)
+    add("layer." + name, [*inputs, *values], keras.ops.cast(call(), "float64"))
+
+
+def other_layers():
+    for name, (arguments, shape) in OTHER_LAYERS.items():
+        # TensorFlow pools volumes in float32 only.
+        layer = getattr(keras.layers, name)(*arguments, **({"dtype": "float32"} if "Pooling3D" in name and "Global" not in name else {}))
+        x = numbers(-2, 2, *shape)
+        weighted(name, layer, [x], (lambda: layer(x, training=False)) if name == "RandomFlip" else None)
+    for name, arguments in MERGING.items():
+        layer = getattr(keras.layers, name)(*([] if not arguments else [arguments[0]]))
+        a, b = numbers(-2, 2, 3, 4), numbers(-2, 2, 3, 4)
+        weighted(name, layer, [a, b], lambda: layer([a, b]))
+    query, value = numbers(-2, 2, 2, 3, 4), numbers(-2, 2, 2, 5, 4)
+    for layer in (keras.layers.Attention(), keras.layers.AdditiveAttention(), keras.layers.MultiHeadAttention(2, 3)):
+        weighted(type(layer).__name__, layer, [query, value], lambda: layer([query, value]) if "Multi" not in type(layer).__name__ else layer(query, value))
+    x, h, c = numbers(-2, 2, 2, 3), numbers(-1, 1, 2, 4), numbers(-1, 1, 2, 4)
+    for name in ("SimpleRNNCell", "LSTMCell", "GRUCell"):
+        layer, states = getattr(keras.layers, name)(4), [h, c] if name == "LSTMCell" else [h]
+        weighted(name, layer, [x, *states], lambda: layer(x, states)[0])
+    x = numbers(-2, 2, 2, 5, 3)
+    weighted("RNN", keras.layers.RNN(keras.layers.SimpleRNNCell(4)), [x])
+    weighted("StackedRNNCells", keras.layers.RNN(keras.layers.StackedRNNCells([keras.layers.LSTMCell(4), keras.layers.GRUCell(2)])), [x])
+    weighted("Bidirectional", keras.layers.Bidirectional(keras.layers.LSTM(4)), [x])
+    weighted("TimeDistributed", keras.layers.TimeDistributed(keras.layers.Dense(2)), [x])
+    x[:, 3:] = 0
+    add("layer.Masking", [x], [keras.layers.Masking()(x), keras.layers.Masking().compute_mask(x)])
+    layer = keras.layers.ActivityRegularization(0.1, 0.2)
+    add("layer.ActivityRegularization", [x], [layer(x), layer.losses[0]])
+
+
+def preprocessing_layers():
+    x = numbers(-2, 2, 40, 3)
+    layer = keras.layers.Normalization()
+    layer.adapt(x)
+    add("layer.Normalization", [x], layer(x))
+    layer = keras.layers.Discretization(num_bins=5)
+    layer.adapt(x)
+    others = numbers(-2, 2, 40, 3)
+    add("layer.Discretization", [x, others], [layer(others), layer.bin_boundaries])
+    add("layer.Discretization", [x], keras.layers.Discretization([-1.0, 0.0, 0.5], output_mode="one_hot")(x[:, 0]))
+    ids = RANDOM.integers(0, 5, size=(6, 3))
+    for mode in ("multi_hot", "one_hot", "count"):
+        add("layer.CategoryEncoding", [ids], keras.layers.CategoryEncoding(5, output_mode=mode)(ids[:, 0] if mode == "one_hot" else ids))
+    layer = keras.layers.IntegerLookup()
+    layer.adapt(ids)
+    add("layer.IntegerLookup", [ids], layer(ids + 1))
+
+
+def noises():
+    """The mean and the standard deviation of 10^6 ones behind the layers that disturb."""
+    for name, rate in NOISES.items():
+        y = np.array(getattr(keras.layers, name)(rate, seed=1)(np.ones((1000, 1000)), training=True))
+        add("noise." + name, [np.array(rate)], [np.array([y.mean(), y.std()])])
+
+
+def other_initializers():
+    for shape in ((500, 2000), (5, 5, 100, 400), (10, 10, 1000, 10)):
+        x = np.array(keras.initializers.VarianceScaling(seed=1)(shape, dtype="float64"))
+        add("initializer.VarianceScaling", [np.array(shape, dtype=np.float64)], [np.array([x.mean(), x.std(), abs(x).max()])])
+    for name in ("Zeros", "Ones", "Constant", "Identity"):
+        add("initializer." + name, [np.array([3.0, 3.0])], getattr(keras.initializers, name)()((3, 3), dtype="float64"))
+
+
+def other_training():
+    start, factor = numbers(-2, 2, 4), np.array([1.0, 0.5, 2.0, 3.0])
+    for name in OTHER_OPTIMIZERS:
+        steps_of(name, start, factor)
+    x = numbers(-2, 2, 4, 3)
+    add("regularizer.OrthogonalRegularizer", [x], keras.regularizers.OrthogonalRegularizer()(x.astype(np.float32)))
+
+
+def images():
+    """At inference, where the random layers change nothing."""
+    x = numbers(0, 255, 2, 5, 6, 3)
+    for name, arguments in RANDOM_IMAGES.items():
+        layer = getattr(keras.layers, name)(*arguments)
+        y = layer(x) if name == "CenterCrop" else layer(x, training=False)
+        add("layer." + name, [x], keras.ops.cast(y, "float64"), FILES["keras_image"])
+
+
+def texts():
+    """Of the texts of with_strings_keras_test.cpp."""
+    data = np.array(["The cat, the dog!", "a dog; a CAT  and a bird.", "", "bird"])
+    for options in TEXT_OPTIONS:
+        layer = keras.layers.TextVectorization(**options)
+        layer.adapt(data)
+        add("layer.TextVectorization", [], keras.ops.cast(layer(data[[1, 0, 3, 2]]), "float64"), FILES["keras_strings"])
+
+
+def coverage():
+    """Lines `kind.Name`, and `kind.Alias Name` for other names of the same thing."""
+    lines = [f"# Made by make_keras.py: what Keras {keras.__version__} has."]
+    for kind in ("activations", "constraints", "initializers", "layers", "losses", "metrics", "optimizers", "optimizers.schedules",
+                 "regularizers"):
+        module = eval("keras." + kind)
+        of_kind = callable if kind == "activations" else inspect.isclass
+        found = {n: getattr(module, n) for n in sorted(dir(module)) if n[0] != "_" and of_kind(getattr(module, n))}
+        for name, value in found.items():
+            is_alias = value.__name__ != name and found.get(value.__name__) is value
+            lines.append(f"{kind}.{name}" + (f" {value.__name__}" if is_alias else ""))
+    (FOLDER / "keras_coverage.txt").write_text("\n".join(lines) + "\n")
+    print(len(lines) - 1, "names")
+
+
 def defaults():
     """Lines `Class.option value` of the options that are numbers or truth values (0 and 1)."""
     owners = ([("losses", n) for n in LOSSES] + [("metrics", n) for n in METRICS] + [("optimizers", n) for n in OPTIMIZERS] +
@@ -166,7 +351,12 @@ def defaults():
               [("regularizers", n) for n in ("L1", "L2", "L1L2")] +
               [("constraints", n) for n in ("MaxNorm", "UnitNorm", "MinMaxNorm")] +
               [("layers", n) for n in ("Attention", "AdditiveAttention", "MultiHeadAttention", "Discretization",
-                                       "CategoryEncoding", "IntegerLookup", "RandomFlip", "Concatenate", "Dot")])
+                                       "CategoryEncoding", "IntegerLookup", "RandomFlip", "Concatenate", "Dot")] +
+              [("losses", n) for n in OTHER_LOSSES] + [("metrics", n) for n in [*METRICS_OF_CLASSES, *METRICS_AT, *OTHER_METRICS]] +
+              [("optimizers", n) for n in OTHER_OPTIMIZERS] + [("initializers", "VarianceScaling"), ("initializers", "Constant")] +
+              [("regularizers", "OrthogonalRegularizer")] +
+              [("layers", n) for n in [*OTHER_LAYERS, *RANDOM_IMAGES, "TextVectorization", "StringLookup", "Masking", "Normalization",
+                                       "RNN", "LSTMCell", "GRUCell", "SimpleRNNCell", "ActivityRegularization"] if n != "RandomFlip"])
     lines = []
     for module, name in owners:
         cls = getattr(eval("keras." + module), name)
@@ -182,10 +372,14 @@ def defaults():
 def main():
     keras.config.set_floatx("float64")
     keras.utils.set_random_seed(1)
-    for make in (activations, losses, metrics, layers, optimizers, regularizers, initializers, defaults):
+    for make in (activations, losses, metrics, layers, optimizers, regularizers, initializers, other_activations, other_losses,
+                 other_metrics, other_layers, preprocessing_layers, noises, other_initializers, other_training, images, texts, defaults,
+                 coverage):
         make()
-    np.savez_compressed(FOLDER / "keras.npz", **ARRAYS)
-    print(sum(COUNTS.values()), "cases", (FOLDER / "keras.npz").stat().st_size, "bytes")
+    for name, arrays in FILES.items():
+        if arrays:
+            np.savez_compressed(FOLDER / f"{name}.npz", **arrays)
+            print(name, len(arrays), "arrays", (FOLDER / f"{name}.npz").stat().st_size, "bytes")
 
 
 if __name__ == "__main__":
