@@ -2,7 +2,6 @@
 #pragma once
 #include <concepts>
 #include <optional>
-#include <type_traits>
 
 #include "tandem/train/hparams.hpp"
 
@@ -29,8 +28,7 @@ TANDEM_API std::optional<int> parse(Flags& flags, int argc, const char* const* a
 ///            or have values of another type, having printed the error, which names the flags, to stderr
 ///   throws   what the program throws
 template <std::invocable F>
-  requires std::convertible_to < std::invoke_result_t<const F&>,
-int > int run(Flags& flags, int argc, const char* const* argv, const F& program) {
+int run(Flags& flags, int argc, const char* const* argv, const F& program) {
   const std::optional<int> ends = detail::parse(flags, argc, argv);
   return ends ? *ends : static_cast<int>(program());
 }
