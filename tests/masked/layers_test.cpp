@@ -225,5 +225,5 @@ TEST_CASE("Sequential, layers that pass a mask on: padding may be NaN") {
   // Finite elements of masked steps go through, as in Keras.
   const TimeDistributed plain(Dense(3));
   layers::SequenceMask m(keep);
-  CHECK(same_bits(plain.call_with_mask(x, m), plain(x)));
+  CHECK(testing::same_bits(plain.call_with_mask(x, m), plain(x)));
 }
