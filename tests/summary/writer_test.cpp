@@ -328,11 +328,8 @@ TEST_CASE("summary writer: SIGABRT is handled while there is a writer, unless th
     if (action() != SIG_DFL) return 2;
     const auto own = [](int) { ::_exit(9); };
     ::signal(SIGABRT, own);
-    {
-      const summary::FileWriter writer(folder.path);
-      if (action() != +own) return 3;
-    }
-    if (action() != +own) return 4;
+    { const summary::FileWriter writer(folder.path); }
+    if (action() != +own) return 3;
     const summary::FileWriter writer(folder.path);
     std::abort();
     return 0;
