@@ -151,7 +151,7 @@ TEST_CASE("optimizers: row-sparse gradients change their rows as dense ones, and
       (is_sparse ? sparse : dense)
           .push_back((is_sparse ? gather(w, constant({1, 3})) : w.read_value()).to_vector<float>());
     });
-  REQUIRE(sparse.size() == 11);
+  REQUIRE(sparse.size() == 12);
   for (std::size_t k = 0; k < sparse.size(); ++k)
     for (std::size_t i = 0; i < 6; ++i) {
       INFO("optimizer " << k);
