@@ -131,7 +131,10 @@ TEST_CASE("a step that raises leaves a failure file, which shows the error again
       ContainsSubstring("10"));
   CHECK(words.step() == 2);
   const io::Failure outside = io::load_failure(second, {.ops = all_ops()});
-  CHECK(io::replay_failure(outside) == outside.error);
+  // The file has the ops, not the layers that applied them.
+  CHECK_THAT(outside.error, ContainsSubstring("Embedding: index 10 at position [0,1]") &&
+                                ContainsSubstring("(in sequential/embedding)"));
+  CHECK_THAT(io::replay_failure(outside), ContainsSubstring("gather: index 10 at position [0,1] of int32[2,2]"));
 }
 
 TEST_CASE(".fall_back goes on from the checkpoint before a damaged one") {
