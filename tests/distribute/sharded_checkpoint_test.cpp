@@ -1,5 +1,6 @@
 // Checkpoint and CheckpointManager of a ShardedEmbedding: all processes save their rows, and any number restores them.
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "tandem/autodiff/tape.hpp"
@@ -134,6 +135,54 @@ TEST_CASE("a manager of several processes removes the files with rows of old che
         }) == last);
   CHECK(listed == std::vector<std::string>{run + "/ckpt-3.safetensors", run + "/ckpt-4.safetensors"});
   CHECK(files_with(run, ".shard-").size() == 2 + 3);
+}
+
+TEST_CASE("a manager of several processes, .async: a further save finds the one before it complete") {
+  for (const i64 second : {7, 5}) {
+    const TemporaryFolder folder;
+    const std::string run = folder / "run";
+    const Floats saved = in(2, [&](const Training& t, int) {
+      const Variable large(zeros({2'000'000}));  // takes a while to write
+      Manager manager({{"model", t.model}, {"large", large}}, run, {.async = true});
+      t.step();
+      manager.save(7);
+      t.step();
+      manager.save(second);
+      manager.close();
+    });
+    INFO("7, then " << second);
+    const std::string file = run + "/ckpt-" + std::to_string(second) + ".safetensors";
+    const Floats read = in(2, [&](const Training& t, int) {
+      const Variable large(zeros({2'000'000}));
+      train::Checkpoint({{"model", t.model}, {"large", large}}).restore(file);
+    });
+    CHECK(Floats(read.begin(), read.end() - 1) == Floats(saved.begin(), saved.end() - 1));
+  }
+}
+TEST_CASE("a manager of several processes: .max_shard_bytes where all is in tables") {
+  const TemporaryFolder folder;
+  const Floats saved = in(2, [&](const Training& t, int) {
+    t.step();
+    Manager(train::Checkpoint{{"model", t.model}}, folder / "run", {.max_shard_bytes = 1000}).save(1);
+  });
+  const Floats read = in(3, [&](const Training& t, int) {
+    CHECK(Manager(train::Checkpoint{{"model", t.model}}, folder / "run").restore_or_initialize().step == 1);
+  });
+  CHECK(Floats(read.begin(), read.end() - 1) == Floats(saved.begin(), saved.end() - 1));
+}
+TEST_CASE("a part of a table is not saved as the whole outside of the strategy's scope") {
+  const TemporaryFolder folder;
+  SimCluster(2, {.seed = 6}).run([&](const Communicator& w) {
+    std::optional<Training> training;
+    {
+      const MultiWorkerMirroredStrategy strategy;
+      const auto scope = strategy.scope();
+      training.emplace(w);
+    }
+    const std::string text = testing::error_of<errors::FailedPreconditionError>(
+        [&] { training->checkpoint.save(folder / (std::to_string(w.rank()) + ".safetensors")); });
+    if (w.rank() == 0) CHECK_THAT(text, Catch::Matchers::ContainsSubstring("a part of the 10 rows"));
+  });
 }
 
 TEST_CASE("a manager of several processes: what fails in one is an error in all, and all fall back together") {

@@ -135,6 +135,8 @@ TEST_CASE("errors of a step of one's own say what to do") {
             "weight the losses in the step"));
   CHECK(has(error_of<errors::FailedPreconditionError>([&] { plain.ema(); }), ".ema is 0"));
   CHECK(has(error_of([&] { train::Trainer({}, step, {.ema = 1}); }), "ema is a decay in [0, 1)"));
+  const Variable own(0.f);
+  CHECK(has(error_of([&] { train::Trainer({{"ema", own}}, step, {.ema = 0.9}); }), "the item 'ema' has the name"));
   const auto evaluates = [&](const train::BatchFunction& f) {
     return error_of([&] { train::Trainer({}, step, {.evaluate = f}).evaluate(points.batches(4)); });
   };

@@ -115,7 +115,14 @@ TANDEM_INLINE std::vector<io::NamedTensor> Checkpoint::values() const {
                       " has no Variables yet; layers make theirs at the first call: call the model or build() it first "
                       "(a layer that learns by adapt() has nothing to save before)");
   }
-  for (const Entry& e : entries()) detail::add_entry(tensors, e.path, e.variable.value_untracked());
+  for (const Entry& e : entries()) {
+    const i64 whole = e.variable.whole_rows();
+    if (whole > 0 && e.variable.shape()[0] != whole)
+      errors::raise<errors::FailedPreconditionError>(
+          "save", "'" + e.path + "' is " + to_string(e.variable.spec()) + ", a part of the " + std::to_string(whole) +
+                      " rows that several processes have: save in the scope of their strategy");
+    detail::add_entry(tensors, e.path, e.variable.value_untracked());
+  }
   return tensors;
 }
 // The values that a checkpoint's Variables and assets take from a file, and a line for each one that does not fit.

@@ -93,14 +93,16 @@ TANDEM_INLINE std::string CheckpointManager::save(i64 step, const SaveOptions& o
   State& s = *state_;
   const std::string& metric = s.options.best_metric;
   const bool together = detail::is_of_several(s.checkpoint);
-  if (together) detail::together("save", s.directory, [&] { throw_error(); });
+  if (together) detail::together("save", s.directory, [&] { wait(); });  // it removes files of rows
   else throw_error();
   if (s.closed) errors::raise<errors::FailedPreconditionError>("CheckpointManager", "it is closed: nothing is saved");
   if (step < 0) errors::raise<errors::InvalidArgumentError>("CheckpointManager", "the step is " + std::to_string(step));
   if (!metric.empty() && !options.metrics.contains(metric))
     errors::raise<errors::InvalidArgumentError>(
         "CheckpointManager", "the best checkpoint is kept by '" + metric + "', which save() was not given in .metrics");
-  const char* const suffix = s.options.max_shard_bytes > 0 ? io::shards_suffix : ".safetensors";
+  const bool has_shards =
+      s.options.max_shard_bytes > 0 && !(together && s.checkpoint.without_sharded().values().empty());
+  const char* const suffix = has_shards ? io::shards_suffix : ".safetensors";
   const std::string file = s.options.checkpoint_name + "-" + std::to_string(step) + suffix;
   auto job = std::make_unique<Job>(Job{{file, step, s.now(), options.metrics}, {}, options.metadata, {}});
   if (!together) {
@@ -138,7 +140,7 @@ TANDEM_INLINE void CheckpointManager::write(const Job& job) {
   const std::string path = path_of(job.record.file);
   if (!std::exchange(s.cleaned, true)) impl::remove_unfinished(s.directory, o.checkpoint_name);
   io::ensure_directory(s.directory);
-  if (o.max_shard_bytes > 0) io::save_safetensors_shards(path, job.values, job.metadata, o.max_shard_bytes);
+  if (path.ends_with(io::shards_suffix)) io::save_safetensors_shards(path, job.values, job.metadata, o.max_shard_bytes);
   else io::save_safetensors(path, job.values, job.metadata);
 
   impl::CheckpointIndex next;

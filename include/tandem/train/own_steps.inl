@@ -16,6 +16,10 @@ TANDEM_INLINE OwnSteps::OwnSteps(std::vector<CheckpointItem> items, OfBatch<Outp
       step_(std::move(step)),
       evaluate_(std::move(options.evaluate)),
       ema_(impl::averages_of(options.ema)) {
+  for (const CheckpointItem& item : items_)
+    if (item.name() == "means" || (ema_ && item.name() == "ema"))
+      errors::raise<errors::InvalidArgumentError>(
+          "Trainer", "the item '" + item.name() + "' has the name under which the Trainer saves its own: rename it");
   const auto train = function([this](const Batch& batch, bool checked) { return run(batch, checked); },
                               impl::named(options.function, "train"));
   train_ = train;
