@@ -156,7 +156,8 @@ TEST_CASE("a training shows its report while it runs") {
   std::string early, page;
   const auto look = [&](train::Run& run) {
     if (run.step() == 1) early = get(port);
-    for (int i = 0; i < 10000 && run.step() == 9 && !has(page, "validation"); ++i) page = get(port), ::usleep(1000);
+    const auto is_whole = [&] { return has(page, "validation") && has(page, "step_loss"); };  // two files
+    for (int i = 0; i < 10000 && run.step() == 9 && !is_whole(); ++i) page = get(port), ::usleep(1000);
   };
   const auto fit = [&] {
     trainer.fit(points.batches(10), {.epochs = 3,
