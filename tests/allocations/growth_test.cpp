@@ -50,6 +50,20 @@ Open parent_of(int n) {
   return parent;
 }
 
+// A tape with a ledger of n ops in scopes, its gradient and its report.
+void taped(int n) {
+  GradientTape tape({.ledger = true});
+  const Tensor x = ones({2});
+  tape.watch(x);
+  Tensor y = x;
+  for (int i = 0; i < n; ++i) {
+    const name_scope scope("a scope whose name does not fit into a small string " + std::to_string(i));
+    y = y * x;
+  }
+  tape.gradient(y, x);
+  to_string(tape.memory());
+}
+
 }  // namespace
 
 TEST_CASE("growth: children that are named after their classes") {
@@ -90,20 +104,7 @@ TEST_CASE("growth: a hundred thousand children, layers, weights and traced ops",
         f(ones({2}));
       },
       size);
-  check_linear(
-      [](int n) {
-        GradientTape tape({.ledger = true});
-        const Tensor x = ones({2});
-        tape.watch(x);
-        Tensor y = x;
-        for (int i = 0; i < n; ++i) {
-          const name_scope scope("a scope whose name does not fit into a small string " + std::to_string(i));
-          y = y * x;
-        }
-        tape.gradient(y, x);
-        to_string(tape.memory());
-      },
-      size);
+  check_linear(&taped, size);
 }
 TEST_CASE("growth: members that are named after their classes") {
   const auto list = []<std::size_t n>(const Members<n>& m) {
@@ -143,17 +144,7 @@ TEST_CASE("growth: ops of one name in a trace, and traces that read many Variabl
   });
 }
 TEST_CASE("growth: the ledger of a tape, and a profiler's events") {
-  check_linear([](int n) {
-    GradientTape tape({.ledger = true});
-    const Tensor x = ones({2});
-    tape.watch(x);
-    Tensor y = x;
-    for (int i = 0; i < n; ++i) {
-      const name_scope scope("a scope whose name does not fit into a small string " + std::to_string(i));
-      y = y * x;
-    }
-    to_string(tape.memory());
-  });
+  check_linear(&taped);
   check_linear([](int n) {
     Profiler profiler;
     Tensor y = ones({2});
