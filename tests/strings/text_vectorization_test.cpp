@@ -80,6 +80,9 @@ TEST_CASE("TextVectorization: assets have the vocabulary and the weights; clones
   }
   const Tensor x = texts({"b b", "c"});
   CHECK(other(x).to_vector<float>() == net(x).to_vector<float>());
+  const Net half;  // the vocabulary of a layer of another mode, which has no weights
+  Module::replace(half.named_assets()[0], half.named_assets()[0].asset->with({assets[0].asset->parts()[0].value}));
+  CHECK_THROWS_WITH(half(x), ContainsSubstring("TextVectorization: has no weights"));
   const Net copy = net.clone();
   net.text.adapt(texts({"c"}));
   CHECK(copy.text.get_vocabulary() == Words{"[UNK]", "a", "b"});

@@ -168,6 +168,8 @@ TANDEM_INLINE Tensor TextVectorization::encoded(const Tensor& rows, const Tensor
   if (options_.output_mode == TextOutput::multi_hot) return cast(counts > 0, options_.dtype);
   if (options_.output_mode == TextOutput::count) return counts;
   std::vector<double> weights = asset<detail::IdfWeights>(1)->weights;
+  if (weights.size() > static_cast<std::size_t>(depth) || weights.empty())  // restored from a layer of another mode
+    detail::raise_unadapted(detail::text_layer, "weights");
   weights.resize(static_cast<std::size_t>(depth));
   return counts * constant(weights, {.dtype = options_.dtype});
 }
