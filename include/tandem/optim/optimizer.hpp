@@ -78,7 +78,8 @@ struct Undecayed final : Opaque {
 ///
 /// Optimizers that keep squares of gradients (Adam, AdamW, Nadam, Lamb, RMSprop, Adagrad, Adadelta, Ftrl) compute them
 /// in the dtype of their slots. The square of a float32 gradient beyond 1.8e19 is infinite: after one, its element
-/// moves no more (with Ftrl it becomes NaN). Bound such gradients by .clipvalue, .clipnorm or .global_clipnorm.
+/// moves no more (with Ftrl and a centered RMSprop it becomes NaN). Bound such gradients by .clipvalue, .clipnorm or
+/// .global_clipnorm.
 class TANDEM_API Optimizer : public Module {
  public:
   struct GradientAndVariable {

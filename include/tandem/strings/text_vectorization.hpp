@@ -58,9 +58,8 @@ struct IdfWeights final : TensorAsset {
 ///   x         string [batch] or [batch, 1]; a traced function may leave the batch unknown
 ///   returns   integer: int64 [batch, tokens of the longest text, or .output_sequence_length]; other modes:
 ///             [batch, vocabulary_size()], or .max_tokens columns
-///   throws    errors::InvalidArgumentError for x of another rank or dtype, an empty vocabulary or one with a token
-///   twice,
-///             or options that do not fit together; errors::FailedPreconditionError before adapt()
+///   throws    errors::InvalidArgumentError for x of another rank or dtype, an empty vocabulary, one with a token
+///             twice, or options that do not fit together; errors::FailedPreconditionError before adapt()
 ///   gradient  none (non-differentiable)
 ///   source    Keras 3, TextVectorization
 class TANDEM_API TextVectorization : public Layer {
