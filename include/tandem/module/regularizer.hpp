@@ -16,10 +16,11 @@ class Regularizer {
  public:
   using Function = Tensor (*)(const Tensor&);
   using Weighted = Tensor (*)(const Tensor&, double l1, double l2);
+  using PerExample = Tensor (*)(const Tensor& penalty, const Tensor& y);
 
   constexpr Regularizer() = default;
-  constexpr Regularizer(Weighted f, double l1, double l2)
-      : weighted_(f), l1_(l1), l2_(l2), per_example_(&detail::penalty_per_example) {}
+  constexpr Regularizer(Weighted f, double l1, double l2, PerExample per_example)
+      : weighted_(f), l1_(l1), l2_(l2), per_example_(per_example) {}
   template <class F>
     requires std::is_convertible_v<F, Function>
   constexpr Regularizer(const F& f) : function_(f), per_example_(&detail::penalty_per_example) {}
@@ -33,7 +34,7 @@ class Regularizer {
   Function function_ = nullptr;
   Weighted weighted_ = nullptr;
   double l1_ = 0, l2_ = 0;
-  Tensor (*per_example_)(const Tensor& penalty, const Tensor& y) = nullptr;  // reached by programs with a regularizer
+  PerExample per_example_ = nullptr;  // a pointer, so that only programs with a regularizer need its definition
 };
 
 }  // namespace TANDEM_NS
