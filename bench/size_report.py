@@ -35,6 +35,8 @@ def by_family(build, archive):
     sizes, source = collections.Counter(), re.compile(rf"(CMakeFiles/{archive.stem.removeprefix('lib')}\.dir/src/(.+)\.cpp\.o):")
     objects = dict(found.groups() for line in output("ninja", "-C", build, "-t", "targets", "all").splitlines()
                    if (found := source.match(line)))
+    if not objects:
+        sys.exit(f"{build}: no objects of single sources; configure with -DTANDEM_UNITY_BATCH=1")
     for line in output("size", *(build / name for name in objects)).splitlines()[1:]:
         text, data, bss, _, _, name = line.split(None, 5)
         sizes[family_of(objects[pathlib.Path(name).relative_to(build).as_posix()])] += int(text) + int(data)
