@@ -46,7 +46,12 @@ TEST_CASE("map_batched: the elements of map, from any place, with any number of 
           CHECK(values(mapped, {0, k}) == Floats(expected.begin() + 3 * k, expected.end()));
           CHECK(values(mapped.skip(k)) == Floats(expected.begin() + 3 * k, expected.end()));
         }
-        CHECK(values(mapped.batch(6)) == expected);
+        for (const i64 size : {1, 3, 4, 6, 8, 16}) {
+          CHECK(values(mapped.batch(size)) == expected);
+          if (n >= size + 3)
+          CHECK(values(mapped.skip(3).batch(size, {.drop_remainder = true})) ==
+                values(ds.map(centred).skip(3).batch(size, {.drop_remainder = true})));
+        }
         CHECK(values(mapped.batch(6).prefetch(2)) == expected);
         CHECK(values(mapped.shard(2, 1)) == values(ds.map(centred).shard(2, 1)));
         CHECK(values(mapped.repeat(2)) == values(ds.map(centred).repeat(2)));
@@ -54,6 +59,42 @@ TEST_CASE("map_batched: the elements of map, from any place, with any number of 
       CHECK(values(ds.map_batched(centred)) == expected);
       CHECK(values(ds.map_batched(centred, {.batch_size = 1})) == expected);
     }
+}
+
+TEST_CASE("map_batched: batches after an element that raises, of texts and of elements of several shapes") {
+  const auto ds = sources(40);
+  const auto fails = [](const Tensor& x) { return gather(range(50), cast(x, DType::int64)); };
+  const auto batches = [](const auto& mapped) {  // the first values, -1 for an error
+    Floats r;
+    auto it = mapped.batch(4).iterator();
+    for (bool more = true; more;) try {
+        const auto x = it.next();
+        more = x.has_value();
+        if (more) r.push_back(cast(*x, DType::float32).template to_vector<float>().at(0));
+      } catch (const errors::OpError&) {
+        r.push_back(-1);
+      }
+    return r;
+  };
+  for (const auto& source : ds)
+    for (const i64 threads : {0, 2}) {
+      const auto odd = source.filter([](const Tensor&) { return true; });
+      CHECK(batches(odd.map_batched(fails, {.batch_size = 8, .num_parallel_calls = threads})) ==
+            batches(odd.map(fails)));
+    }
+  const auto text = [](const Tensor& t) { return t + constant("!"); };
+  const auto lines = data::range(20)
+                         .map([](i64 i) { return std::to_string(i); })
+                         .map_batched(text, {.batch_size = 8, .num_parallel_calls = 2});
+  std::string all;
+  for (const Tensor& x : lines.batch(4))
+    for (const std::string& s : x.to_vector<std::string>()) all += s;
+  CHECK(all == "0!1!2!3!4!5!6!7!8!9!10!11!12!13!14!15!16!17!18!19!");
+  const auto uneven = data::range(16).map([](i64 i) { return fill({i < 8 ? 2 : 3}, static_cast<float>(i)); });
+  const auto doubled =
+      uneven.map_batched([](const Tensor& x) { return x * 2; }, {.batch_size = 16, .num_parallel_calls = 2});
+  CHECK(values(doubled.batch(4)) == values(doubled));
+  CHECK_THROWS_AS(values(doubled.batch(5)), errors::InvalidArgumentError);
 }
 
 TEST_CASE("map_batched: indexed data sets in another order, and by number") {

@@ -60,6 +60,12 @@ Batched<T> padded(const char* op, const Elements<T>& elements, const std::vector
                            [&](i64 i) -> const T& { return elements[static_cast<std::size_t>(i)]; });
 }
 
+/// How batch() makes a batch of elements.
+template <class T>
+struct Stack {
+  Batched<T> operator()(const Elements<T>& elements) const { return stacked(elements); }
+};
+
 /// Batches of consecutive elements. `make` puts the elements of one together. Where one of them raises, the batch does,
 /// and the next one begins where it would have begun otherwise.
 template <class T, class B, class Make>
@@ -71,6 +77,8 @@ class BatchCursor final : public Cursor<B> {
     Elements<T> elements;
     std::exception_ptr error;
     i64 read = 0;
+    if constexpr (std::is_same_v<Make, Stack<T>>)
+      if (input_->next_rows(size_, out)) return true;
     for (bool more = true; more && read < size_; read += more) try {
         T element;
         more = input_->next(element);
@@ -120,10 +128,10 @@ class Batch final : public Stage<Batched<T>> {
   std::unique_ptr<Cursor<Batched<T>>> open(const Run& run, i64 first) const override {
     if (indexed() && this->workers().threads == 0)
       return std::make_unique<IndexedCursor<Batched<T>>>(*this, run.key, first);
-    const auto make = [](const Elements<T>& elements) { return stacked(elements); };
     const i64 n = input_->cardinality(), begin = first * size_;
-    return std::make_unique<BatchCursor<T, Batched<T>, decltype(make)>>(
-        *this, input_->open(run, is_finite(n) ? std::min(begin, n) : begin), size_, options_.drop_remainder, make);
+    return std::make_unique<BatchCursor<T, Batched<T>, Stack<T>>>(
+        *this, input_->open(run, is_finite(n) ? std::min(begin, n) : begin), size_, options_.drop_remainder,
+        Stack<T>());
   }
 
  private:

@@ -113,6 +113,8 @@ TANDEM_API Tensor stack_padded(const char* op, Span<const Tensor* const> rows, c
 TANDEM_API Tensor stack_texts(i64 n, const std::string& (*at)(const void* context, i64 i), const void* context);
 /// Row i of a tensor, on a CPU without the others' memory.
 TANDEM_API Tensor own_row(const Tensor& rows, i64 i);
+/// The rows [first, first + n) likewise; all rows are the tensor itself.
+TANDEM_API Tensor own_rows(const Tensor& rows, i64 first, i64 n);
 /// The memory that a tensor refers to, in bytes.
 TANDEM_API i64 bytes_of_tensor(const Tensor& t);
 [[noreturn]] TANDEM_API void raise_keys(const char* op, i64 element);

@@ -48,6 +48,17 @@ inline void fill(const char* op, const Tensor& t, double value) {
   std::memset(t.raw(), 0, bytes);
 }
 
+// The rows [first, first + n) as a tensor of `shape`.
+inline Tensor copied(const Tensor& rows, const Shape& shape, i64 first, i64 n) {
+  const Tensor r = Tensor::allocate({shape, rows.dtype(), rows.device()});
+  if (const std::size_t bytes = r.spec().bytes(); bytes > 0)
+    std::memcpy(
+        r.raw(),
+        static_cast<const char*>(rows.raw()) + static_cast<std::size_t>(first) * (bytes / static_cast<std::size_t>(n)),
+        bytes);
+  return r;
+}
+
 // Copies `row` to the corner of a block of `sizes` at `to`.
 inline void copy_corner(const char* from, char* to, const Shape& row, const Shape& sizes, int axis, std::size_t width) {
   std::size_t from_step = width, to_step = width;
@@ -150,10 +161,14 @@ TANDEM_INLINE Tensor own_row(const Tensor& rows, i64 i) {
   if (rows.device().kind != Device::cpu || rows.dtype() == DType::string) return rows[i];
   Shape shape = rows.shape();
   shape.erase(0);
-  const Tensor r = Tensor::allocate({shape, rows.dtype(), rows.device()});
-  if (const std::size_t bytes = r.spec().bytes(); bytes > 0)
-    std::memcpy(r.raw(), static_cast<const char*>(rows.raw()) + static_cast<std::size_t>(i) * bytes, bytes);
-  return r;
+  return impl::copied(rows, shape, i, 1);
+}
+TANDEM_INLINE Tensor own_rows(const Tensor& rows, i64 first, i64 n) {
+  if (n == rows.shape().dim(0)) return rows;
+  if (rows.device().kind != Device::cpu || rows.dtype() == DType::string) return rows(Slice(first, first + n));
+  Shape shape = rows.shape();
+  shape.set(0, n);
+  return impl::copied(rows, shape, first, n);
 }
 TANDEM_INLINE i64 bytes_of_tensor(const Tensor& t) {
   if (!t.has_data()) return 0;

@@ -265,6 +265,19 @@ class MapBatched final : public Stage<R> {
       }
       return true;
     }
+    bool next_rows(i64 n, R& out) override {
+      while (at_ == count())
+        if (!next_chunk()) return false;
+      const Chunk& chunk = *kept_.element();
+      while (at_ >= chunk.parts[part_].end) ++part_;
+      const Part& part = chunk.parts[part_];
+      if (!part.computed || n > part.end - at_) return false;
+      const i64 begin = part_ == 0 ? 0 : chunk.parts[part_ - 1].end;
+      const i64 first = std::exchange(at_, at_ + n) - begin;
+      out = part.rows;
+      each_tensor(out, [&](Tensor& t) { t = own_rows(t, first, n); });
+      return true;
+    }
     i64 skip(i64 n) override {
       i64 done = pass(n);
       if (before_ == 0 && done < n) done += chunks_->skip((n - done) / stage_.size_ * stage_.size_);

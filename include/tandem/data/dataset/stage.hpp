@@ -84,6 +84,14 @@ struct Rows {
   i64 operator[](i64 i) const { return list ? list[i] : first + i; }
 };
 
+template <Batchable T>
+Batched<T> batched_type();
+template <class T>
+std::nullptr_t batched_type() requires(!Batchable<T>);
+/// Batched<T>, or nullptr_t for a type that cannot be batched.
+template <class T>
+using BatchedOrNone = decltype(batched_type<T>());
+
 /// A run through the elements of a stage. Used by one thread at a time. An error counts as an element: next() goes on
 /// behind it, and where a run is, is the number of calls so far.
 template <class T>
@@ -95,6 +103,12 @@ class Cursor {
   virtual ~Cursor() = default;
   /// Moves the next element to `out`; false at the end.
   virtual bool next(T& out) = 0;
+  /// Moves the next n elements to `out` as a batch, where the run has them in one. Otherwise false, and they are left
+  /// to next(); so are fewer than n, and those that raise.
+  virtual bool next_rows(i64 n, BatchedOrNone<T>& out) {
+    (void)n, (void)out;
+    return false;
+  }
   /// Passes over n elements; returns how many there were.
   virtual i64 skip(i64 n) {
     T unused;
@@ -105,14 +119,6 @@ class Cursor {
     return n;
   }
 };
-
-template <Batchable T>
-Batched<T> batched_type();
-template <class T>
-std::nullptr_t batched_type() requires(!Batchable<T>);
-/// Batched<T>, or nullptr_t for a type that cannot be batched.
-template <class T>
-using BatchedOrNone = decltype(batched_type<T>());
 
 /// An immutable transformation, shared by data sets and runs. An indexed stage has elements by number, which any thread
 /// may ask for; other stages are streams.
