@@ -300,6 +300,15 @@ TEST_CASE("function: gradients undo a broadcast that only open dims bring") {
   CHECK(f(ones({2}), ones({2})).second.to_vector<float>() == Floats(2, 1.f));
 }
 
+TEST_CASE("function: a new Variable is not one whose trace has read only its shape") {
+  const auto f = function([](const Variable& v) { return constant(static_cast<float>(v.shape()[0])); });
+  for (i64 n = 1; n < 5; ++n) {
+    const Variable v(zeros({n}));  // perhaps where the last one was
+    CHECK(f(v).item<float>() == static_cast<float>(n));
+  }
+  CHECK(f.trace_count() == 4);
+}
+
 TEST_CASE("function: sizes that depend on data run op by op") {
   const auto f = function([](const Tensor& x) { return reduce_sum(boolean_mask(x, x > 0.f)) * 2; });
   CHECK(f(constant({1.f, -2.f, 3.f})).item<float>() == 8);

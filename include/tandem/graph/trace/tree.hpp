@@ -128,8 +128,9 @@ void flatten(const T& x, Flat& to) {
     if (x.is_set()) to.tensors.push(&x);
     to.say([&] { return x.is_set() ? to_string(x.spec()) : "unset"; });
   } else if constexpr (std::is_same_v<T, Variable>) {
-    const void* const address = VariableAccess::address(x);
-    to.add(&address, sizeof address);
+    // Not its address: a trace that reads only a Variable's shape does not keep it, and the next one may be there.
+    const u64 id = x.is_set() ? x.id() : 0;
+    to.add(&id, sizeof id);
     to.say([&] { return x.is_set() ? "variable '" + x.name() + "'" : "empty variable"; });
   } else if constexpr (detail::is_number<T>) {
     to.add(&x, sizeof x);
