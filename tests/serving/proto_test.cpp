@@ -73,6 +73,8 @@ TEST_CASE("proto: damaged and hostile tensors are refused, and take no memory") 
              ContainsSubstring("takes 1099511627776"));
   CHECK_THAT(error_of([] { tensor_of("0801 1218 120a 08808080808080808040 120a 08808080808080808040"); }),
              ContainsSubstring("too large"));
+  CHECK_THAT(error_of([] { tensor_of("0801 120d 1207 08808080808020 1202 0800"); }),
+             ContainsSubstring("no elements, but sizes that are too large"));
   CHECK_THAT(error_of([] { tensor_of("0801 120d 120b 08ffffffffffffffffff01"); }), ContainsSubstring("not valid"));
   CHECK_THAT(error_of([] {
                tensor_of("0801 1224 12020801 12020801 12020801 12020801 12020801 12020801 12020801 12020801 12020801");

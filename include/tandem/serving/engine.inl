@@ -57,7 +57,7 @@ class Admission {
   void enter(const std::string& model, Sum& sum, i64 rows, i64 bytes) {
     std::unique_lock lock(mutex_);
     // A request that is larger than the limit alone runs if nothing waits.
-    if (sum.rows == 0 || (sum.rows + rows <= rows_ && sum.bytes + bytes <= bytes_)) {
+    if (sum.rows == 0 || (rows <= rows_ - sum.rows && bytes <= bytes_ - sum.bytes)) {
       sum.rows += rows, sum.bytes += bytes;
       return Metrics::set(sum.gauges, sum.rows, sum.bytes);
     }

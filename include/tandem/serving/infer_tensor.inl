@@ -5,6 +5,7 @@
 
 #include "tandem/serving/infer_tensor.hpp"
 #include "tandem/serving/json_infer.hpp"
+#include "tandem/serving/rows.hpp"
 #include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::serving {
@@ -34,6 +35,8 @@ TANDEM_INLINE i64 elements_of(const InferTensor& input) {
     else if (d > most / n) input.fail("has a shape with more elements than there can be: " + to_string(*input.shape));
     else n *= d;
   }
+  if (is_empty && n > most_of_empty)
+    input.fail("has no elements, but sizes that are too large: " + to_string(*input.shape));
   return is_empty ? 0 : n;
 }
 TANDEM_INLINE Tensor bytes_tensor(const InferTensor& input, i64 n, std::string_view bytes) {

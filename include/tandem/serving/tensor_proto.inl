@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tandem/base/half.hpp"
+#include "tandem/serving/rows.hpp"
 #include "tandem/serving/tensor_proto.hpp"
 
 namespace TANDEM_NS::serving::impl {
@@ -147,10 +148,12 @@ TANDEM_INLINE Tensor parse_tensor(std::string_view message, const std::string& w
   const TensorFields f = parse_fields(message, what);
   if (!f.dtype) refuse_tensor(what, "its TensorProto has no dtype");
   const DType d = dtype_of(*f.dtype, what);
-  i64 size = 1;
+  i64 size = 1, others = 1;  // others: without the sizes of 0
   for (const i64 n : f.shape)
-    if (__builtin_mul_overflow(size, n, &size))
+    if (__builtin_mul_overflow(size, n, &size) || __builtin_mul_overflow(others, n ? n : 1, &others))
       refuse_tensor(what, "its shape " + to_string(f.shape) + " is too large");
+  if (size == 0 && others > most_of_empty)
+    refuse_tensor(what, "its shape " + to_string(f.shape) + " has no elements, but sizes that are too large");
   if (d == DType::string) return texts_of(message, f.shape, size, what, fill);
   std::string values;
   if (f.content.empty())
