@@ -59,6 +59,18 @@ TEST_CASE("callbacks are called in order, also when something throws") {
   }});
   CHECK_THROWS_WITH(trainer.fit(points.batches(4), {.callbacks = {recorder, thrower}}), "here");
   CHECK(recorder->log == "begin epoch0 step5 exception here");
+
+  // on_exception that throws keeps neither the error nor the others from their turn.
+  recorder->log.clear();
+  const auto worse = train::LambdaCallback(
+      {.on_exception = [](train::Run&, std::exception_ptr) { throw std::runtime_error("worse"); }});
+  const auto failing = train::LambdaCallback({.on_step_end = [](train::Run&) { throw std::runtime_error("here"); }});
+  static std::string warning;
+  set_warning_handler([](const char* text) { warning += text; });
+  CHECK_THROWS_WITH(trainer.fit(points.batches(4), {.callbacks = {worse, recorder, failing}}), "here");
+  set_warning_handler(nullptr);
+  CHECK(recorder->log == "begin epoch0 step6 exception here");
+  CHECK(warning == "fit: on_exception of a callback has raised: worse");
 }
 
 TEST_CASE("a callback sees running means and may end training after a step") {
@@ -137,6 +149,14 @@ TEST_CASE("epochs without validation do not count for its values") {
                                                         .validation_freq = 2,
                                                         .callbacks = {train::EarlyStopping({.patience = 1})}});
   CHECK(h.epochs().size() == 6);  // the loss becomes smaller
+
+  const TemporaryFolder folder;
+  const auto saved = std::make_shared<train::ModelCheckpoint>(folder / "w-{epoch}-{val_loss}.safetensors");
+  train::Trainer(network(), options())
+      .fit(points.batches(8),
+           {.epochs = 5, .validation_data = points.batches(8), .validation_freq = 2, .callbacks = {saved}});
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 2);
+  CHECK(saved->latest().find("/w-3-") != std::string::npos);
 }
 
 TEST_CASE("ModelCheckpoint saves each epoch, the best, or every so many steps") {
@@ -164,7 +184,7 @@ TEST_CASE("ModelCheckpoint saves each epoch, the best, or every so many steps") 
   CHECK(weights_of(restored) == at_best);
   CHECK(error_of([&] {
           trainer.fit(points.batches(8), {.callbacks = {train::ModelCheckpoint(folder / "{nothing}")}});
-        }).find("no value 'nothing'") != std::string::npos);
+        }).find("ModelCheckpoint: the epoch has no value 'nothing' for the path") != std::string::npos);
 }
 
 TEST_CASE("the learning rate follows a plateau or a function of the epoch") {

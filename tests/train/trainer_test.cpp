@@ -146,6 +146,44 @@ TEST_CASE("class weights are sample weights, of numbers and of one-hot labels") 
     for (std::size_t j = 0; j < expected[i].size(); ++j) CHECK(by_labels[i][j] == Approx(expected[i][j]).margin(1e-6));
 }
 
+TEST_CASE("class weights: labels that are neither numbers of classes nor one-hot raise") {
+  const auto raised = [](const Tensor& labels) {
+    const layers::Sequential net{layers::Dense(labels.shape()[1])};
+    return error_of([&] {
+      train::Trainer(net, {.loss = losses::MeanSquaredError(), .optimizer = optimizers::SGD(0.1)})
+          .fit(data::from_tensor_slices({ones({8, 2}), labels}).batch(4), {.class_weight = {{1, 3}}});
+    });
+  };
+  CHECK(raised(one_hot(range(8) % 5, 5)) == "no error");
+  CHECK(raised(ones({8, 5})).find("these are float32[4,5]. Put sample weights") != std::string::npos);  // of sequences
+  CHECK(raised(ones({8, 1})) == "no error");
+  CHECK(raised(fill({8, 1}, 0.75f)).find("float32[4,1] with fractions") != std::string::npos);
+}
+
+TEST_CASE("loss_scale needs weights that are not in float16") {
+  const layers::Dense layer(1, {.dtype = DType::float16});
+  const layers::Sequential net{layer};
+  const auto ds =
+      data::from_tensor_slices({ones({8, 1}, {.dtype = DType::float16}), ones({8, 1}, {.dtype = DType::float16})});
+  train::Trainer trainer(
+      net, {.loss = losses::MeanSquaredError(), .optimizer = optimizers::SGD(0.1), .loss_scale = train::LossScale()});
+  CHECK(error_of([&] { trainer.fit(ds.batch(4)); }).find("/kernel' is float16") != std::string::npos);
+}
+
+TEST_CASE("gradients of half precision are accumulated in float32") {
+  const layers::Dense layer(1,
+                            {.use_bias = false, .kernel_initializer = initializers::Zeros(), .dtype = DType::bfloat16});
+  const layers::Sequential net{layer};
+  // The first batch has the gradient 256, the 15 others 1 each, which bfloat16 loses beside it.
+  std::vector<float> x(16, 1);
+  x[0] = 256;
+  const auto ds = data::from_tensor_slices(
+      {cast(reshape(constant(x), {16, 1}), DType::bfloat16), ones({16, 1}, {.dtype = DType::bfloat16})});
+  train::Trainer(net, {.loss = losses::MeanAbsoluteError(), .optimizer = optimizers::SGD(16), .accumulate_steps = 16})
+      .fit(ds.batch(1));
+  CHECK(cast(net.trainable_variables()[0].value(), DType::float32).item<float>() > 268);  // 271, rounded; not 256
+}
+
 TEST_CASE("gradients of several batches are one update") {
   const Points points(64);
   const auto trained = [&](i64 batch, i64 accumulate) {

@@ -22,6 +22,10 @@ enum class Mode : std::uint8_t {  ///< whether a smaller or a larger value is be
 };
 
 namespace detail {
+/// The value of this epoch with this name; nothing for one of a validation in an epoch without it.
+///   throws  errors::NotFoundError if the run has no such value, saying what for
+TANDEM_API std::optional<double> value_of(const Run& run, const char* callback, const std::string& name,
+                                          const std::string& use);
 /// Compares the values of an epoch with the best one so far.
 class TANDEM_API Monitor {
  public:
@@ -112,7 +116,8 @@ struct ModelCheckpointOptions {
 ///
 /// A full disk, or a folder that cannot be written, is one warning, and training goes on; the next save tries again.
 /// The best value is that of a file that was written.
-///   path  {epoch}, {step} and the names of values in braces are replaced: "weights-{epoch}-{val_loss}.safetensors"
+///   path  {epoch}, {step} and the names of values in braces are replaced: "weights-{epoch}-{val_loss}.safetensors".
+///         With a value of the validation, epochs without one (.validation_freq) are not saved.
 ///   throws  from fit, when training has ended: the error of the last save, if it has failed
 class TANDEM_API ModelCheckpoint : public Callback {
  public:
@@ -129,7 +134,7 @@ class TANDEM_API ModelCheckpoint : public Callback {
 
  private:
   bool is_better(const Run& run);
-  std::string path_for(const Run& run) const;
+  std::optional<std::string> path_for(const Run& run) const;
   bool save(const Run& run);
   std::string path_, latest_;
   bool has_rows_ = false;  // of a table, so that all processes save

@@ -49,15 +49,19 @@ TANDEM_INLINE Monitor::Monitor(const char* callback, std::string name, Mode mode
       min_delta_(min_delta) {
   train::impl::check_at_least(callback, "min_delta", min_delta, 0);
 }
-TANDEM_INLINE std::optional<double> Monitor::value(const Run& run) const {
+TANDEM_INLINE std::optional<double> value_of(const Run& run, const char* callback, const std::string& name,
+                                             const std::string& use) {
   const Values& values = run.values();
-  if (values.contains(name_)) return values[name_];
-  if (name_.starts_with("val_") && run.has_validation() && !run.is_validated()) return {};
+  if (values.contains(name)) return values[name];
+  if (name.starts_with("val_") && run.has_validation() && !run.is_validated()) return {};
   std::string list;
-  for (const auto& [name, value] : values) list += (list.empty() ? "" : ", ") + name;
+  for (const auto& [other, value] : values) list += (list.empty() ? "" : ", ") + other;
   errors::raise<errors::NotFoundError>(
-      callback_, "the epoch has no value '" + name_ + "' to monitor; it has: " + list +
-                     (name_.starts_with("val_") ? " (.validation_data of fit gives the values with val_)" : ""));
+      callback, "the epoch has no value '" + name + "' " + use + "; it has: " + list +
+                    (name.starts_with("val_") ? " (.validation_data of fit gives the values with val_)" : ""));
+}
+TANDEM_INLINE std::optional<double> Monitor::value(const Run& run) const {
+  return value_of(run, callback_, name_, "to monitor");
 }
 TANDEM_INLINE bool Monitor::is_better(double value, double best) const {
   return maximizes_ ? value > best + min_delta_ : value < best - min_delta_;
@@ -190,26 +194,31 @@ TANDEM_INLINE bool ModelCheckpoint::is_better(const Run& run) {
   best_.assign(*value);
   return true;
 }
-TANDEM_INLINE std::string ModelCheckpoint::path_for(const Run& run) const {
+// Nothing in an epoch without a validation that the path has values of.
+TANDEM_INLINE std::optional<std::string> ModelCheckpoint::path_for(const Run& run) const {
   std::string path = path_;
   for (std::size_t at = 0; (at = path.find('{', at)) != path.npos;) {
     const std::size_t end = path.find('}', at);
     if (end == path.npos) break;
     const std::string name = path.substr(at + 1, end - at - 1);
-    const std::string text = name == "epoch"  ? std::to_string(run.epoch())
-                             : name == "step" ? std::to_string(run.step())
-                                              : tandem::detail::shortest_text(run.values()[name]);
+    std::string text;
+    if (name == "epoch") text = std::to_string(run.epoch());
+    else if (name == "step") text = std::to_string(run.step());
+    else if (const auto value = detail::value_of(run, "ModelCheckpoint", name, "for the path '" + path_ + "'"))
+      text = tandem::detail::shortest_text(*value);
+    else return {};
     path.replace(at, end - at + 1, text);
     at += text.size();
   }
   return path;
 }
-// Returns false if a file could not be written.
+// Returns false if no file was written.
 TANDEM_INLINE bool ModelCheckpoint::save(const Run& run) {
   const detail::Replicas replicas;
   if (!replicas.is_first() && !has_rows_) return true;
-  std::string path = replicas.is_first() ? path_for(run) : "";
+  std::string path = replicas.is_first() ? path_for(run).value_or("") : "";
   if (has_rows_) path = replicas.shared(path);
+  if (path.empty()) return false;
   const auto measured = monitor_.measured_weights(run);
   const bool saved = writes_.attempt([&] { save_weights(*run.model(), path); }, has_rows_);
   if (saved) latest_ = path;

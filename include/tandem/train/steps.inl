@@ -8,6 +8,7 @@
 #include "tandem/graph/control/control.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/io/failure_file.hpp"
+#include "tandem/ops/half.hpp"
 #include "tandem/ops/tensor.hpp"
 #include "tandem/optim/gradient_checks.hpp"
 #include "tandem/train/shards.hpp"
@@ -39,6 +40,24 @@ inline bool differ_between_processes(const std::vector<Variable>& weights) {
 }
 // A shard may have no rows of a last batch.
 inline bool has_no_rows(const Tensor& labels) { return labels.rank() > 0 && labels.shape().dim(0) == 0; }
+inline bool are_one_hot(const Tensor& labels) {  // or probabilities
+  const Tensor x = cast(labels, DType::float32);
+  const Tensor fit = logical_and(abs(reduce_sum(x, {1}) - 1.f) < 1e-3f, reduce_min(x, {1}) >= 0.f);
+  return reduce_all(fit).item<bool>();
+}
+// The number of each example's class.
+inline Tensor classes_of(const Tensor& labels) {
+  const int rank = labels.rank();
+  if (rank == 2 && labels.shape()[1] != 1 && are_one_hot(labels)) return argmax(labels, 1);
+  const Tensor numbers = rank == 2 && labels.shape()[1] == 1 ? squeeze(labels, {1}) : labels;
+  const Tensor classes = numbers.rank() == 1 ? cast(numbers, DType::int64) : Tensor();
+  if (!classes.is_set() || !reduce_all(equal(cast(classes, labels.dtype()), numbers)).item<bool>())
+    errors::raise<errors::InvalidArgumentError>(
+        "fit", "class_weight needs the number of each example's class, or its one-hot row, as labels; these are " +
+                   to_string(labels.spec()) + (classes.is_set() ? " with fractions" : "") +
+                   ". Put sample weights into the data set");
+  return classes;
+}
 inline const losses::Loss& loss_for(const std::optional<losses::Loss>& loss) {
   if (!loss) errors::raise<errors::FailedPreconditionError>("Trainer", "training and evaluating need the option .loss");
   return *loss;
@@ -118,15 +137,7 @@ TANDEM_INLINE Batch ModelSteps::weighted(const Batch& batch, const std::map<i64,
         "class_weight needs a model that takes one to four tensors: in a list of them, sample weights could not "
         "be told from inputs");
   const Parts parts = parts_of(batch);
-  Tensor labels = parts.labels;
-  const int rank = labels.rank();
-  if (rank == 2 && labels.shape()[1] != 1) labels = argmax(labels, 1);  // one-hot
-  else if (rank == 2) labels = squeeze(labels, {1});
-  else if (rank != 1)
-    errors::raise<errors::InvalidArgumentError>("fit", "class_weight needs labels of rank 1 or 2, not " +
-                                                           to_string(labels.spec()) +
-                                                           "; put sample weights into the data set");
-  labels = cast(labels, DType::int64);
+  const Tensor labels = impl::classes_of(parts.labels);
   Tensor weights = ones(labels.shape());
   for (const auto& [label, weight] : class_weight)
     weights = where(equal(labels, label), static_cast<float>(weight), weights);
@@ -258,9 +269,9 @@ TANDEM_INLINE void ModelSteps::accumulate(std::vector<Gradient>& gradients, cons
   for (std::size_t i = 0; n > 1 && i < weights.size(); ++i)
     for (const auto& [weight, sum] : sum_of_) {
       if (weight.id() != weights[i].id() || !gradients[i].is_set()) continue;
-      const Tensor total = sum.read_value() + gradients[i].tensor() / static_cast<double>(n);
+      const Tensor total = sum.read_value() + tandem::detail::widened(gradients[i].tensor()) / static_cast<double>(n);
       sum.assign(update ? zeros_like(total) : total);
-      gradients[i] = total;
+      gradients[i] = cast(total, weight.dtype());
     }
 }
 TANDEM_INLINE void ModelSteps::apply(const std::vector<Gradient>& gradients,
@@ -285,6 +296,13 @@ TANDEM_INLINE void ModelSteps::build(const Batch& batch) {
   const Optimizer& optimizer = impl::optimizer_for(options.optimizer);
   trace_(batch);  // also the state of metrics that depends on the number of classes
   const std::vector<Variable> weights = model.trainable_variables();
+  if (options.loss_scale)
+    for (const Module::Named& w : model.named_variables())
+      if (w.variable.trainable() && w.variable.dtype() == DType::float16)
+        errors::raise<errors::InvalidArgumentError>(
+            "Trainer", "loss_scale needs weights in float32: '" + w.path +
+                           "' is float16, in which its gradients, divided by the scale, become 0. Keep the weights in "
+                           "float32 and cast them in the model's call, or take bfloat16, which needs no scale");
   optimizer.build(weights);
   if (ema) ema->build(weights);
   if (options.accumulate_steps == 1) return;
@@ -294,7 +312,7 @@ TANDEM_INLINE void ModelSteps::build(const Batch& batch) {
     if (has_one) continue;
     const std::string name = "sum_" + std::to_string(sum_of_.size());
     const Variable sum(
-        zeros_like(w.read_value()),
+        zeros_like(tandem::detail::widened(w.read_value())),
         {.name = name.c_str(), .trainable = false, .aggregate = w.aggregate(), .whole_rows = w.whole_rows()});
     sums_.add_variables({{.path = name, .variable = sum}});
     sum_of_.emplace_back(w, sum);

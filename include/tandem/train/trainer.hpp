@@ -87,7 +87,7 @@ struct TrainerOptions {
   std::vector<metrics::PredictionMetric> weighted_metrics = {};  ///< with them
   i64 accumulate_steps = 1;  ///< batches whose gradients are averaged before an update
   double ema = 0;            ///< decay of moving averages of the weights, with which evaluate() measures; 0: none
-  std::optional<LossScale> loss_scale = {};  ///< for gradients in float16
+  std::optional<LossScale> loss_scale = {};  ///< for gradients in float16, of weights in float32
   /// How the steps of training, evaluation and prediction are traced and executed. They have their own names, and no
   /// input signature: batches may have any.
   FunctionOptions function = {};

@@ -116,7 +116,16 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   } catch (...) {
     data_epoch = fit.feed.position().epoch + 1;
     fit.progress.reset();  // ends the line before the text of the error
-    fit.each_callback([&](Callback& c) { c.on_exception(run, std::current_exception()); });
+    const std::exception_ptr error = std::current_exception();
+    fit.each_callback([&](Callback& c) {
+      try {
+        c.on_exception(run, error);
+      } catch (const std::exception& e) {  // fit throws the error that has ended the training
+        tandem::detail::warn((std::string("fit: on_exception of a callback has raised: ") + e.what()).c_str());
+      } catch (...) {
+        tandem::detail::warn("fit: on_exception of a callback has raised what is not a std::exception");
+      }
+    });
     throw;
   }
   data_epoch = fit.feed.position().epoch + (fit.feed.position().index > 0);
