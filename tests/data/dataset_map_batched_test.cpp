@@ -46,7 +46,7 @@ TEST_CASE("map_batched: the elements of map, from any place, with any number of 
           CHECK(values(mapped, {0, k}) == Floats(expected.begin() + 3 * k, expected.end()));
           CHECK(values(mapped.skip(k)) == Floats(expected.begin() + 3 * k, expected.end()));
         }
-        for (const i64 size : {1, 3, 4, 6, 8, 16}) {
+        for (const i64 size : {1, 3, 4, 6, 8, 16, 20}) {
           CHECK(values(mapped.batch(size)) == expected);
           if (n >= size + 3)
           CHECK(values(mapped.skip(3).batch(size, {.drop_remainder = true})) ==

@@ -115,6 +115,9 @@ TANDEM_API Tensor stack_texts(i64 n, const std::string& (*at)(const void* contex
 TANDEM_API Tensor own_row(const Tensor& rows, i64 i);
 /// The rows [first, first + n) likewise; all rows are the tensor itself.
 TANDEM_API Tensor own_rows(const Tensor& rows, i64 first, i64 n);
+/// The rows of all pieces, one after another.
+///   throws  errors::InvalidArgumentError in the name of `op` if the rows of two pieces differ in shape or dtype
+TANDEM_API Tensor join_rows(const char* op, const std::vector<Tensor>& pieces);
 /// The memory that a tensor refers to, in bytes.
 TANDEM_API i64 bytes_of_tensor(const Tensor& t);
 [[noreturn]] TANDEM_API void raise_keys(const char* op, i64 element);

@@ -170,6 +170,19 @@ TANDEM_INLINE Tensor own_rows(const Tensor& rows, i64 first, i64 n) {
   shape.set(0, n);
   return impl::copied(rows, shape, first, n);
 }
+TANDEM_INLINE Tensor join_rows(const char* op, const std::vector<Tensor>& pieces) {
+  const auto row = [](const Tensor& t) {
+    Spec r = t.spec();
+    r.shape.erase(0);
+    return r;
+  };
+  for (const Tensor& t : pieces)
+    if (!(row(t) == row(pieces[0])))
+      errors::raise<errors::InvalidArgumentError>(op, "elements of a batch differ: " + to_string(row(pieces[0])) +
+                                                          " and " + to_string(row(t)) +
+                                                          "; padded_batch takes different sizes");
+  return concat(pieces, 0);
+}
 TANDEM_INLINE i64 bytes_of_tensor(const Tensor& t) {
   if (!t.has_data()) return 0;
   i64 r = static_cast<i64>(t.known_spec().bytes());

@@ -1,6 +1,8 @@
 // The stage map_batched: a function of one element, applied to many elements at once. Behind data/dataset.hpp. Part of
 // the component tandem::data.
 #pragma once
+#include <algorithm>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -88,6 +90,9 @@ class MapBatched final : public Stage<R> {
     std::vector<std::exception_ptr> errors{};  // of the input, none or one for each
     std::vector<Part> parts{};
 
+    bool is_computed() const {
+      return std::all_of(parts.begin(), parts.end(), [](const Part& part) { return part.computed; });
+    }
     void each_part(const auto& f) const {  // for bytes_of(): inputs are there for the time of a computation
       for (const Part& part : parts) f(part.rows);
     }
@@ -149,9 +154,7 @@ class MapBatched final : public Stage<R> {
         return stack_elements<In>(plain_batch, end - begin, [&](i64 i) -> const In& { return input(begin + i); });
       });
     }
-    bool all = true;
-    for (const Part& p : chunk.parts) all = all && p.computed;
-    if (all) chunk.inputs.clear();
+    if (chunk.is_computed()) chunk.inputs.clear();
   }
   // Whether chunks of an indexed input are gathered. Where the input has threads and this stage has none, they make the
   // elements.
@@ -249,7 +252,7 @@ class MapBatched final : public Stage<R> {
       while (at_ == count())
         if (!next_chunk()) return false;
       const i64 i = at_++;
-      const Chunk& chunk = *kept_.element();
+      const Chunk& chunk = *kept_.front().element();
       if (!chunk.errors.empty() && chunk.errors[static_cast<std::size_t>(i)])
         std::rethrow_exception(chunk.errors[static_cast<std::size_t>(i)]);
       while (i >= chunk.parts[part_].end) ++part_;
@@ -268,52 +271,90 @@ class MapBatched final : public Stage<R> {
     bool next_rows(i64 n, R& out) override {
       while (at_ == count())
         if (!next_chunk()) return false;
-      const Chunk& chunk = *kept_.element();
-      while (at_ >= chunk.parts[part_].end) ++part_;
-      const Part& part = chunk.parts[part_];
-      if (!part.computed || n > part.end - at_) return false;
-      const i64 begin = part_ == 0 ? 0 : chunk.parts[part_ - 1].end;
-      const i64 first = std::exchange(at_, at_ + n) - begin;
-      out = part.rows;
-      each_tensor(out, [&](Tensor& t) { t = own_rows(t, first, n); });
+      for (std::size_t i = 0, rows = static_cast<std::size_t>(count() - at_);; ++i) {
+        const Chunk& chunk = *kept_[i].element();
+        if (!chunk.is_computed()) return false;
+        if (i > 0) rows += static_cast<std::size_t>(chunk.count);
+        if (rows >= static_cast<std::size_t>(n)) break;
+        if (i + 1 == kept_.size() && (run_.budget || !read_chunk())) return false;  // a limit has room for one chunk
+      }
+      std::vector<Piece> pieces;
+      for (i64 left = n; left > 0;) {
+        while (at_ == count()) next_chunk();
+        const Chunk& chunk = *kept_.front().element();
+        while (at_ >= chunk.parts[part_].end) ++part_;
+        const i64 begin = part_ == 0 ? 0 : chunk.parts[part_ - 1].end;
+        const i64 rows = std::min(left, chunk.parts[part_].end - at_);
+        pieces.push_back({chunk.parts[part_].rows, at_ - begin, rows});
+        at_ += rows, left -= rows;
+      }
+      out = joined(pieces);
       return true;
     }
     i64 skip(i64 n) override {
       i64 done = pass(n);
-      if (before_ == 0 && done < n) done += chunks_->skip((n - done) / stage_.size_ * stage_.size_);
+      if (before_ == 0 && done < n && kept_.size() < 2) done += chunks_->skip((n - done) / stage_.size_ * stage_.size_);
       while (done < n && next_chunk()) done += pass(n - done);
       return done;
     }
 
    private:
-    i64 count() const { return kept_.element() ? kept_.element()->count : 0; }
+    i64 count() const { return kept_.empty() ? 0 : kept_.front().element()->count; }
     i64 pass(i64 n) {
       const i64 here = std::min(n, count() - at_);
       at_ += here;
       return here;
     }
     bool next_chunk() {
-      kept_ = Kept<Chunk>();
+      if (!kept_.empty()) kept_.pop_front();
       at_ = 0, part_ = 0;
+      if (kept_.empty() && !read_chunk()) return false;
+      if (kept_.front().element()->first == begin_) at_ = std::min(std::exchange(before_, 0), count());
+      return true;
+    }
+    bool read_chunk() {
       Chunk chunk;
       if (!chunks_->next(chunk)) return false;
-      if (chunk.first == begin_) at_ = std::min(std::exchange(before_, 0), chunk.count);
+      Kept<Chunk> kept;
       if (stage_.threads_ == 0) {
-        kept_.set(std::move(chunk), stage_, run_);
+        kept.set(std::move(chunk), stage_, run_);
       } else {  // there was room for it
         const i64 bytes = bytes_of(chunk);
         if (run_.budget) run_.budget->force(bytes);
-        kept_.hold(std::move(chunk), bytes, stage_, run_);
+        kept.hold(std::move(chunk), bytes, stage_, run_);
       }
+      kept_.push_back(std::move(kept));
       return true;
+    }
+    struct Piece {
+      R rows;
+      i64 first, count;
+    };
+    static R joined(std::vector<Piece>& pieces) {
+      std::vector<std::vector<Tensor>> tensors;  // of each place in the tree, those of all pieces
+      for (Piece& piece : pieces) {
+        std::size_t place = 0;
+        each_tensor(piece.rows, [&](Tensor& t) {
+          t = own_rows(t, piece.first, piece.count);
+          if (tensors.size() == place) tensors.emplace_back();
+          tensors[place++].push_back(t);
+        });
+      }
+      for (const std::vector<Tensor>& place : tensors)
+        if (place.size() != pieces.size())
+          errors::raise<errors::InvalidArgumentError>("batch", "elements of a batch have different numbers of tensors");
+      R r = std::move(pieces[0].rows);
+      std::size_t place = 0;
+      if (pieces.size() > 1) each_tensor(r, [&](Tensor& t) { t = join_rows("batch", tensors[place++]); });
+      return r;
     }
 
     const MapBatched& stage_;
     const Run run_;
     std::unique_ptr<Cursor<Chunk>> chunks_;
-    Kept<Chunk> kept_;
-    i64 begin_ = 0;   // of the chunk that has the run's first element
-    i64 before_ = 0;  // how many of its elements lie before that one; 0 once it was read
+    std::deque<Kept<Chunk>> kept_;  // the current chunk, and behind it those that next_rows() has read
+    i64 begin_ = 0;                 // of the chunk that has the run's first element
+    i64 before_ = 0;                // how many of its elements lie before that one; 0 once it was read
     i64 at_ = 0;
     std::size_t part_ = 0;
   };
