@@ -127,6 +127,33 @@ TEST_CASE("replicas on devices: values come back to the first one") {
   config::set_logical_cpu_devices(1);
 }
 
+TEST_CASE("synchronized batch normalization of a batch that is not divided, in the scope of a strategy that could") {
+  const Tensor x = reshape(range(12.f), {4, 3});
+  const layers::BatchNormalization alone({.momentum = 0.5});
+  const Floats expected = alone(x, {.training = true}).to_vector<float>();
+  const auto check = [&](const auto& strategy) {
+    const layers::BatchNormalization norm({.momentum = 0.5, .synchronized = true});
+    const auto traced = function([&](const Tensor& t) { return norm(t, {.training = true}); });
+    const auto scope = strategy.scope();
+    CHECK(norm(x, {.training = true}).to_vector<float>() == expected);
+    CHECK(traced(x).template to_vector<float>() == expected);
+    const layers::Sequential net{norm, layers::Dense(1)};
+    const optimizers::SGD sgd(0.1);
+    train::Trainer trainer({{"net", net}, {"sgd", sgd}}, [&](const Tensor& rows, const Tensor& y) {
+      GradientTape tape;
+      const Tensor loss = reduce_mean(square(net(rows) - y));
+      const std::vector<Variable> weights = net.trainable_variables();
+      sgd.apply_gradients(tape.gradient(loss, weights), weights);
+      return train::Outputs{{"loss", loss}};
+    });
+    trainer.fit(data::from_tensor_slices({x, ones({4, 1})}).batch(4),
+                {.progress = {.mode = train::ProgressMode::none}});
+  };
+  check(MirroredStrategy(2));
+  check(distribute::MultiWorkerMirroredStrategy({.virtual_shards = 4}));
+  CHECK(alone.variables()[2].value().to_vector<float>() == Floats{2.25f, 2.75f, 3.25f});
+}
+
 TEST_CASE("what a MirroredStrategy cannot do raises") {
   const MirroredStrategy strategy(2);
   const auto scope = strategy.scope();

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "tandem/core/context.hpp"
+#include "tandem/core/replication.hpp"
 
 namespace TANDEM_NS {
 TANDEM_INLINE TANDEM_API constinit thread_local ThreadContext context{};
@@ -12,6 +13,7 @@ TANDEM_INLINE TANDEM_API constinit thread_local bool detail::checks_gradients = 
 TANDEM_INLINE TANDEM_API constinit thread_local const detail::LayerCall* detail::layer_call = nullptr;
 TANDEM_INLINE TANDEM_API constinit thread_local bool detail::strict_shapes = false;
 TANDEM_INLINE TANDEM_API constinit thread_local Replication* detail::replication = nullptr;
+TANDEM_INLINE TANDEM_API constinit thread_local i64 detail::parts_of_batch = 1;
 inline constinit TANDEM_API std::atomic<std::uint64_t> id_source{1};
 
 TANDEM_INLINE std::uint64_t new_id_block() {

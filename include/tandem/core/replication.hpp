@@ -48,6 +48,12 @@ struct Replication {
   ~Replication() = default;
 };
 
+namespace detail {
+/// Into how many parts this process divides the batch of the training step that this thread computes: it computes them
+/// one after another. 1: it does not.
+extern TANDEM_API constinit thread_local i64 parts_of_batch;
+}  // namespace detail
+
 /// Sets the replication of this thread for a scope; null: what is called in the scope is not replicated.
 class [[nodiscard]] ReplicationScope {
  public:

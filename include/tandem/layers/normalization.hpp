@@ -15,8 +15,8 @@ struct BatchNormalizationOptions {
   bool center = true;      ///< add beta
   bool scale = true;       ///< multiply by gamma
   /// Whether mean and variance in training are those of the batches of all processes that train together, in a
-  /// strategy's scope (distribute/strategy.hpp). Not with a mask, nor where a process computes several parts of a
-  /// batch.
+  /// strategy's scope (distribute/strategy.hpp). Not with a mask, nor where a process divides a batch into several
+  /// parts.
   bool synchronized = false;
   Initializer beta_initializer = initializers::Zeros();
   Initializer gamma_initializer = initializers::Ones();
@@ -35,8 +35,8 @@ struct BatchNormalizationOptions {
 ///   x         floating, rank >= 2; the number of channels is fixed by the first successful call
 ///   returns   same shape and dtype as x
 ///   throws    errors::InvalidArgumentError, in the layer's name, for another dtype, axis or number of channels, or a
-///             momentum outside [0, 1]; errors::UnimplementedError for `.synchronized` in training by MirroredStrategy
-///             or with `.virtual_shards`
+///             momentum outside [0, 1]; errors::UnimplementedError for `.synchronized` in training where
+///             train::Trainer or MirroredStrategy::run divides the batch into parts that this process computes
 ///   variables gamma, beta, moving_mean, moving_variance: [channels]; the last two are not trainable, and float32 also
 ///             for half precision
 ///   source    Ioffe and Szegedy 2015, "Batch Normalization"

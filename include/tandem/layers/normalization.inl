@@ -112,9 +112,9 @@ TANDEM_INLINE Tensor BatchNormalization::by_statistics(const Tensor& x, const Te
 }
 // Parts of a batch that one process computes one after another do not know of each other's moments.
 TANDEM_INLINE void check_synchronized(const Replication& replicas) {
-  const int parts = TANDEM_VIRTUAL(replicas, Replication::virtual_shards)();
-  const int processes = TANDEM_VIRTUAL(replicas, Replication::size)();
-  if (parts <= processes) return;
+  const i64 own = tandem::detail::parts_of_batch;
+  if (own <= 1) return;
+  const i64 processes = TANDEM_VIRTUAL(replicas, Replication::size)(), parts = own * processes;
   errors::raise<errors::UnimplementedError>(
       "BatchNormalization",
       ".synchronized needs the moments of all rows of a batch, but the strategy divides it into " +

@@ -19,6 +19,7 @@ class Shards {
   Shards();
   Shards(const Shards&) = delete;
   Shards& operator=(const Shards&) = delete;
+  ~Shards() { tandem::detail::parts_of_batch = outer_; }
 
   /// How many this process computes.
   i64 count() const { return count_; }
@@ -41,6 +42,7 @@ class Shards {
   Tensor before_;   // the state of the global generator when the step began
   Span<const Device> devices_;
   bool draws_apart_ = false;
+  const i64 outer_ = tandem::detail::parts_of_batch;
 };
 
 }  // namespace TANDEM_NS::train::detail

@@ -19,6 +19,7 @@ TANDEM_INLINE Shards::Shards() {
   count_ = shards ? shards / processes_ : 1;
   devices_ = TANDEM_VIRTUAL(*r, Replication::shard_devices)();
   draws_apart_ = shards > 0 || processes_ > 1;
+  tandem::detail::parts_of_batch = count_;
 }
 TANDEM_INLINE void Shards::end() {
   if (shard_ >= 0) random::global_generator().state().assign_sub(offset());
