@@ -1,4 +1,5 @@
 // Checkpoint and CheckpointManager of a ShardedEmbedding: all processes save their rows, and any number restores them.
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -214,6 +215,72 @@ TEST_CASE("a manager of several processes: what fails in one is an error in all,
   CHECK_THAT(errors[0], ContainsSubstring("another process could not save its part of " + run + "/ckpt-5"));
   CHECK_THAT(errors[1], ContainsSubstring(file));
   CHECK(files_with(run, "ckpt-5.safetensors").empty());
+}
+
+// What each of two processes raises in f(manager, rank).
+template <class F>
+std::vector<std::string> errors_in(const std::string& run, const ManagerOptions& options, const F& f) {
+  std::vector<std::string> errors(2);
+  in(2, [&](const Training& t, int rank) {
+    Manager manager(t.checkpoint, run, options);
+    errors[static_cast<std::size_t>(rank)] = testing::error_of([&] { f(t, manager, rank); });
+  });
+  return errors;
+}
+TEST_CASE("a manager of several processes: rank 0 reads the index, and an error of it is one in all") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run", torn = folder / "torn";
+  in(2, [&](const Training& t, int) { Manager(t.checkpoint, run).save(1); });
+  std::filesystem::create_directory(torn);
+  folder.file("torn/ckpt-index.json", "{");
+  std::array<std::string, 2> errors, latest;
+  in(2, [&](const Training& t, int rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    errors[at] = testing::error_of([&] { Manager(t.checkpoint, rank == 0 ? torn : run); });
+    const Manager manager(t.checkpoint, rank == 1 ? torn : run);
+    latest[at] = manager.latest_checkpoint();
+  });
+  CHECK_THAT(errors[0], ContainsSubstring("ckpt-index.json is damaged"));
+  CHECK_THAT(errors[1], ContainsSubstring("another process could not restore its part of " + run));
+  CHECK(latest[0] == run + "/ckpt-1.safetensors");
+  CHECK(latest[1] == torn + "/ckpt-1.safetensors");
+}
+TEST_CASE("a manager of several processes: any exception of one is an error in all") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run";
+  in(2, [&](const Training& t, int) {
+    Manager(t.checkpoint, run, {.best_metric = "loss"}).save(1, {.metrics = {{"loss", 1}}});
+  });
+  // What is wrong in one process before anything is written, and steps that differ.
+  std::vector<std::string> e = errors_in(run, {.best_metric = "loss"}, [](const Training&, Manager& m, int rank) {
+    if (rank == 0) m.save(2, {.metrics = {{"loss", 1}}});
+    else m.save(2);
+  });
+  CHECK_THAT(e[0], ContainsSubstring("another process could not save"));
+  CHECK_THAT(e[1], ContainsSubstring("the best checkpoint is kept by 'loss'"));
+  e = errors_in(run, {}, [](const Training&, Manager& m, int rank) { m.save(2 + rank); });
+  for (const std::string& text : e) CHECK_THAT(text, ContainsSubstring("processes save different steps: 2 and 3"));
+  CHECK(files_with(run, "ckpt-2").empty());
+}
+TEST_CASE("a manager of several processes, .async: all know the newest checkpoint when it is written") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run", file = run + "/ckpt-3.safetensors";
+  std::vector<std::string> latest(2), best(2), closed(2);
+  in(2, [&](const Training& t, int rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    const Variable large(zeros({2'000'000}));  // takes a while to write
+    Manager manager({{"model", t.model}, {"large", large}}, run, {.best_metric = "loss", .async = true});
+    manager.save(2, {.metrics = {{"loss", 2}}});
+    manager.save(3, {.metrics = {{"loss", 1}}});
+    manager.wait();
+    latest[at] = manager.latest_checkpoint(), best[at] = manager.best_checkpoint();
+    manager.save(4, {.metrics = {{"loss", 3}}});
+    manager.close();
+    closed[at] = manager.latest_checkpoint();
+  });
+  CHECK(latest == std::vector(2, file));
+  CHECK(best == std::vector(2, file));
+  CHECK(closed == std::vector(2, run + "/ckpt-4.safetensors"));
 }
 
 TEST_CASE("a checkpoint without tables that processes divide is saved by the process that calls save") {

@@ -49,6 +49,9 @@ struct TANDEM_API CheckpointIndex {
   /// the process ended before it could.
   ///   throws  errors::DataLossError, naming the file, if it is damaged
   static CheckpointIndex read(const std::string& directory, const std::string& name);
+  /// The text of the file, and what it says.
+  std::string text() const;
+  static CheckpointIndex parse(const std::string& text, const std::string& directory, const std::string& name);
   ///   throws  as io::replace_file
   void write(const std::string& directory, const std::string& name) const;
 };

@@ -80,22 +80,25 @@ TANDEM_INLINE nlohmann::json to_json(const std::vector<CheckpointRecord>& list) 
   for (const CheckpointRecord& c : list) r.push_back(to_json(c));
   return r;
 }
-TANDEM_INLINE void CheckpointIndex::write(const std::string& directory, const std::string& name) const {
+TANDEM_INLINE std::string CheckpointIndex::text() const {
   nlohmann::json all{{"checkpoints", to_json(active)},
                      {"preserved", to_json(preserved)},
                      {"last_preserved", last_preserved},
                      {"removed", removed}};
   if (best) all["best"] = to_json(*best);
-  const std::string text = all.dump(1) + "\n";
-  io::replace_file(index_path(directory, name), {{text.data(), text.size()}});
+  return all.dump(1) + "\n";
+}
+TANDEM_INLINE void CheckpointIndex::write(const std::string& directory, const std::string& name) const {
+  const std::string all = text();
+  io::replace_file(index_path(directory, name), {{all.data(), all.size()}});
 }
 
 // Reads the JSON of an index. A name that is not that of a checkpoint would have another file removed.
 class IndexReader {
  public:
   IndexReader(std::string path, const std::string& name) : path_(std::move(path)), name_(name) {}
-  CheckpointIndex read() const try {
-    const nlohmann::json all = nlohmann::json::parse(io::detail::read_regular_file("CheckpointManager", path_));
+  CheckpointIndex read(const std::string& text) const try {
+    const nlohmann::json all = nlohmann::json::parse(text);
     CheckpointIndex r;
     for (const nlohmann::json& c : all.at("checkpoints")) r.active.push_back(record(c));
     for (const nlohmann::json& c : all.at("preserved")) r.preserved.push_back(record(c));
@@ -147,10 +150,15 @@ TANDEM_INLINE std::vector<CheckpointRecord> unlisted_checkpoints(const std::stri
   std::sort(r.begin(), r.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
   return r;
 }
+TANDEM_INLINE CheckpointIndex CheckpointIndex::parse(const std::string& text, const std::string& directory,
+                                                     const std::string& name) {
+  return IndexReader(index_path(directory, name), name).read(text);
+}
 TANDEM_INLINE CheckpointIndex CheckpointIndex::read(const std::string& directory, const std::string& name) {
   CheckpointIndex index;
   const std::string path = index_path(directory, name);
-  if (struct stat s{}; ::stat(path.c_str(), &s) == 0) index = IndexReader(path, name).read();
+  if (struct stat s{}; ::stat(path.c_str(), &s) == 0)
+    index = parse(io::detail::read_regular_file("CheckpointManager", path), directory, name);
   std::vector<std::string> known = index.files();
   known.insert(known.end(), index.removed.begin(), index.removed.end());
   const i64 latest = index.active.empty() ? -1 : index.active.back().step;

@@ -59,9 +59,11 @@ struct RestoredCheckpoint {
 /// The error of a write is thrown by the next save(), wait() or close().
 ///
 /// In the scope of a strategy with several processes, a checkpoint with a distribute::ShardedEmbedding is saved by all
-/// of them, as Checkpoint says: every process has a manager of the same folder and calls save() and
-/// restore_or_initialize(). The first process writes the index and removes old files, those with rows, too. With
-/// `.async`, save() writes the rows itself. Other checkpoints are saved by the process that calls save().
+/// of them, as Checkpoint says: every process makes a manager of the same folder and calls save(),
+/// restore_or_initialize(), wait() and close(). What one of them raises is an error in all. The first process reads and
+/// writes the index and removes old files, those with rows, too; after each of these calls all know the checkpoints
+/// that it has written. With `.async`, save() writes the rows itself. Other checkpoints are saved by the process that
+/// calls save().
 ///
 /// One thread at a time calls save(), restore_or_initialize(), wait() and close(); any thread calls the others.
 class TANDEM_API CheckpointManager {
@@ -82,7 +84,7 @@ class TANDEM_API CheckpointManager {
   std::string save(i64 step, const SaveOptions& options = {});
   /// Restores the latest checkpoint; without one, nothing changes.
   ///   throws  as Checkpoint::restore. If a file is damaged or missing: errors::DataLossError or NotFoundError, naming
-  ///           it; with .fall_back only if that is true of all
+  ///           it; with .fall_back only if that is true of all. errors::AbortedError if another process could not
   RestoredCheckpoint restore_or_initialize(const RestoreLatestOptions& options = {});
   /// Waits until everything is written.
   ///   throws  the error of an earlier write
@@ -106,7 +108,12 @@ class TANDEM_API CheckpointManager {
   bool remove(const std::string& file) const;
   void enqueue(std::unique_ptr<Job> job);
   void save_now(std::unique_ptr<Job> job);
-  void read_index();
+  void check_save(i64 step, const SaveOptions& options) const;
+  std::unique_ptr<Job> make_job(i64 step, const SaveOptions& options, bool has_shards) const;
+  std::string save_of_several(i64 step, const SaveOptions& options);
+  std::string try_restore(const std::string& path, const RestoreLatestOptions& options, bool is_last);
+  void share_index();
+  void wait_here();
   void run();
   void finish() noexcept;
   void throw_error();

@@ -65,8 +65,18 @@ TANDEM_INLINE CheckpointManager::CheckpointManager(Checkpoint checkpoint, std::s
   if (o.max_shard_bytes < 0) refuse("max_shard_bytes is " + std::to_string(o.max_shard_bytes) + "; 0 makes one file");
   if (o.keep_checkpoint_every_n_hours && !(*o.keep_checkpoint_every_n_hours > 0))
     refuse("keep_checkpoint_every_n_hours is not above 0");
-  state_->index = impl::CheckpointIndex::read(state_->directory, o.checkpoint_name);
-  if (state_->index.last_preserved == 0) state_->index.last_preserved = state_->now();
+  const auto read = [&] {
+    state_->index = impl::CheckpointIndex::read(state_->directory, o.checkpoint_name);
+    if (state_->index.last_preserved == 0) state_->index.last_preserved = state_->now();
+  };
+  if (!detail::is_of_several(state_->checkpoint)) {
+    read();
+    return;
+  }
+  detail::together("restore", state_->directory, [&] {
+    if (detail::Replicas().is_first()) read();
+  });
+  share_index();
 }
 TANDEM_INLINE CheckpointManager::~CheckpointManager() { finish(); }
 
@@ -91,45 +101,75 @@ TANDEM_INLINE std::string CheckpointManager::best_checkpoint() const {
 
 TANDEM_INLINE std::string CheckpointManager::save(i64 step, const SaveOptions& options) {
   State& s = *state_;
-  const std::string& metric = s.options.best_metric;
-  const bool together = detail::is_of_several(s.checkpoint);
-  if (together) detail::together("save", s.directory, [&] { wait(); });  // it removes files of rows
-  else throw_error();
-  if (s.closed) errors::raise<errors::FailedPreconditionError>("CheckpointManager", "it is closed: nothing is saved");
+  if (detail::is_of_several(s.checkpoint)) return save_of_several(step, options);
+  throw_error();
+  check_save(step, options);
+  std::unique_ptr<Job> job = make_job(step, options, s.options.max_shard_bytes > 0);
+  const std::string path = path_of(job->record.file);
+  job->values = s.checkpoint.values();
+  save_now(std::move(job));
+  return path;
+}
+TANDEM_INLINE void CheckpointManager::check_save(i64 step, const SaveOptions& options) const {
+  const std::string& metric = state_->options.best_metric;
+  if (state_->closed)
+    errors::raise<errors::FailedPreconditionError>("CheckpointManager", "it is closed: nothing is saved");
   if (step < 0) errors::raise<errors::InvalidArgumentError>("CheckpointManager", "the step is " + std::to_string(step));
   if (!metric.empty() && !options.metrics.contains(metric))
     errors::raise<errors::InvalidArgumentError>(
         "CheckpointManager", "the best checkpoint is kept by '" + metric + "', which save() was not given in .metrics");
-  const bool has_shards =
-      s.options.max_shard_bytes > 0 && !(together && s.checkpoint.without_sharded().values().empty());
+}
+TANDEM_INLINE std::unique_ptr<CheckpointManager::Job> CheckpointManager::make_job(i64 step, const SaveOptions& options,
+                                                                                  bool has_shards) const {
   const char* const suffix = has_shards ? io::shards_suffix : ".safetensors";
-  const std::string file = s.options.checkpoint_name + "-" + std::to_string(step) + suffix;
-  auto job = std::make_unique<Job>(Job{{file, step, s.now(), options.metrics}, {}, options.metadata, {}});
-  if (!together) {
-    job->values = s.checkpoint.values();
-    save_now(std::move(job));
-    return path_of(file);
-  }
-  job->shards = detail::write_rows(s.checkpoint, path_of(file));
+  const std::string file = state_->options.checkpoint_name + "-" + std::to_string(step) + suffix;
+  return std::make_unique<Job>(Job{{file, step, state_->now(), options.metrics}, {}, options.metadata, {}});
+}
+// All processes go on to each part of it together.
+TANDEM_INLINE std::string CheckpointManager::save_of_several(i64 step, const SaveOptions& options) {
+  State& s = *state_;
+  const detail::Replicas replicas;
+  std::unique_ptr<Job> job;
+  detail::together("save", s.directory, [&] {
+    wait_here();  // what is written removes files of rows
+    check_save(step, options);
+    job = make_job(step, options, s.options.max_shard_bytes > 0 && !s.checkpoint.without_sharded().values().empty());
+  });
+  std::vector<i64> steps{step, -step};
+  replicas.largest(steps);
+  if (steps[0] != -steps[1])
+    errors::raise<errors::InvalidArgumentError>(
+        "CheckpointManager",
+        "the processes save different steps: " + std::to_string(-steps[1]) + " and " + std::to_string(steps[0]));
+  const std::string path = path_of(job->record.file);
+  job->shards = detail::write_rows(s.checkpoint, path);
   job->metadata["shards"] = job->shards.text();
-  const bool is_first = detail::Replicas().is_first();
-  detail::together("save", path_of(file), [&] {
-    if (!is_first) return;
+  detail::together("save", path, [&] {
+    if (!replicas.is_first()) return;
     job->values = s.checkpoint.without_sharded().values();
     save_now(std::move(job));
   });
-  if (!is_first) read_index();
-  return path_of(file);
+  share_index();
+  return path;
 }
 TANDEM_INLINE void CheckpointManager::save_now(std::unique_ptr<Job> job) {
   if (state_->options.async) enqueue(std::move(job));
   else write(*job);
 }
-// What another process has written.
-TANDEM_INLINE void CheckpointManager::read_index() {
-  impl::CheckpointIndex index = impl::CheckpointIndex::read(state_->directory, state_->options.checkpoint_name);
-  const std::lock_guard lock(state_->mutex);
-  state_->index = std::move(index);
+// What the first process has written becomes known to all.
+TANDEM_INLINE void CheckpointManager::share_index() {
+  State& s = *state_;
+  const detail::Replicas replicas;
+  std::string text;
+  {
+    const std::lock_guard lock(s.mutex);
+    if (replicas.is_first()) text = s.index.text();
+  }
+  text = replicas.shared(text);
+  if (replicas.is_first()) return;
+  impl::CheckpointIndex index = impl::CheckpointIndex::parse(text, s.directory, s.options.checkpoint_name);
+  const std::lock_guard lock(s.mutex);
+  s.index = std::move(index);
 }
 
 // Writes a checkpoint, then the index, and then removes files: an error or the end of the process at any moment leaves
@@ -229,12 +269,17 @@ TANDEM_INLINE void CheckpointManager::throw_error() {
   }
   if (error) std::rethrow_exception(error);
 }
-TANDEM_INLINE void CheckpointManager::wait() {
+TANDEM_INLINE void CheckpointManager::wait_here() {
   {
     std::unique_lock lock(state_->mutex);
     while (state_->waiting || state_->writing) state_->changed.wait(lock);
   }
   throw_error();
+}
+TANDEM_INLINE void CheckpointManager::wait() {
+  if (!detail::is_of_several(state_->checkpoint)) return wait_here();
+  detail::together("save", state_->directory, [&] { wait_here(); });
+  share_index();
 }
 TANDEM_INLINE void CheckpointManager::finish() noexcept {
   {
@@ -245,32 +290,50 @@ TANDEM_INLINE void CheckpointManager::finish() noexcept {
   if (state_->thread.joinable()) state_->thread.join();
 }
 TANDEM_INLINE void CheckpointManager::close() {
-  finish();
-  throw_error();
+  if (!detail::is_of_several(state_->checkpoint)) return finish(), throw_error();
+  detail::together("save", state_->directory, [&] { finish(), throw_error(); });
+  share_index();
 }
 
 TANDEM_INLINE RestoredCheckpoint CheckpointManager::restore_or_initialize(const RestoreLatestOptions& options) {
-  const detail::Replicas replicas;
-  const bool together = detail::is_of_several(state_->checkpoint);
-  if (!together) wait();
-  else detail::together("restore", state_->directory, [&] { wait(); });
-  if (together && !replicas.is_first()) read_index();
-  const auto restore = [&](const std::string& path) { state_->checkpoint.restore(path, {.partial = options.partial}); };
+  wait();
   RestoredCheckpoint r;
-  const std::vector<impl::CheckpointRecord> active = state_->index.active;  // nothing is being written
-  for (auto at = active.rbegin(); at != active.rend(); ++at) try {
-      if (together) detail::together("restore", path_of(at->file), [&] { restore(path_of(at->file)); });
-      else restore(path_of(at->file));
-      r.path = path_of(at->file), r.step = at->step;
-      break;
-    } catch (const errors::OpError& e) {
-      bool is_lost = e.code() == errors::Code::data_loss || e.code() == errors::Code::not_found;
-      if (together) is_lost = !replicas.any(!is_lost && e.code() != errors::Code::aborted);  // all do the same
-      if (!options.fall_back || !is_lost || std::next(at) == active.rend()) throw;
-      r.errors.push_back(e.message());
-      tandem::detail::warn((e.message() + "; going on from the checkpoint before it").c_str());
+  std::vector<impl::CheckpointRecord> active = state_->index.active;  // nothing is being written
+  for (; !active.empty(); active.pop_back()) {
+    const impl::CheckpointRecord& latest = active.back();
+    const std::string path = path_of(latest.file);
+    if (const std::string lost = try_restore(path, options, active.size() == 1); !lost.empty()) {
+      r.errors.push_back(lost);
+      tandem::detail::warn((lost + "; going on from the checkpoint before it").c_str());
+      continue;
     }
+    r.path = path, r.step = latest.step;
+    break;
+  }
   return r;
+}
+// Restores a checkpoint, in all processes that have rows of it. Returns why it is damaged or missing, where .fall_back
+// goes on to another; the processes return and raise together.
+TANDEM_INLINE std::string CheckpointManager::try_restore(const std::string& path, const RestoreLatestOptions& options,
+                                                         bool is_last) {
+  enum Outcome : i64 { restored, lost, failed };
+  std::vector<i64> outcome{restored};  // of this process, then the worst of all
+  std::exception_ptr error;
+  std::string message = "restore: another process could not restore its part of " + path;
+  try {
+    state_->checkpoint.restore(path, {.partial = options.partial});
+  } catch (const errors::OpError& e) {
+    const bool is_lost = e.code() == errors::Code::data_loss || e.code() == errors::Code::not_found;
+    outcome[0] = is_lost && options.fall_back && !is_last ? lost : failed;
+    error = std::current_exception(), message = e.message();
+  } catch (...) {  // raised again below, when the others know
+    outcome[0] = failed, error = std::current_exception();
+  }
+  if (detail::is_of_several(state_->checkpoint)) detail::Replicas().largest(outcome);
+  if (outcome[0] == restored) return {};
+  if (outcome[0] == lost) return message;
+  if (error) std::rethrow_exception(error);
+  errors::raise<errors::AbortedError>("restore", "another process could not restore its part of " + path);
 }
 TANDEM_INLINE std::string latest_checkpoint(const std::string& directory, const std::string& checkpoint_name) {
   const impl::CheckpointIndex index = impl::CheckpointIndex::read(directory, checkpoint_name);

@@ -1,5 +1,6 @@
 // Replicas: the processes that train together, as Trainer::fit sees them. Behind trainer.hpp.
 #pragma once
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,13 @@ class Replicas {
   i64 size() const { return replication_ ? TANDEM_VIRTUAL(*replication_, Replication::size)() : 1; }
 
   bool any(bool condition) const;
+  /// Whether another process has an error. Also replaces each number as largest() does.
+  ///   throws  that of this one, also if the others cannot be asked
+  bool others_raised(const std::exception_ptr& error, std::vector<i64>& numbers) const;
+  bool others_raised(const std::exception_ptr& error) const {
+    std::vector<i64> none;
+    return others_raised(error, none);
+  }
   /// Replaces each number by the largest that a process has.
   void largest(std::vector<i64>& numbers) const;
   /// Gives all of them the state of the first one's global generator.

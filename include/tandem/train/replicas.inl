@@ -19,6 +19,19 @@ TANDEM_INLINE bool Replicas::any(bool condition) const {
   largest(n);
   return n[0] != 0;
 }
+TANDEM_INLINE bool Replicas::others_raised(const std::exception_ptr& error, std::vector<i64>& numbers) const {
+  numbers.push_back(error != nullptr);
+  try {
+    largest(numbers);
+  } catch (...) {  // this process's own error says more than that of the exchange
+    if (error) std::rethrow_exception(error);
+    throw;
+  }
+  if (error) std::rethrow_exception(error);
+  const bool is_raised = numbers.back() != 0;
+  numbers.pop_back();
+  return is_raised;
+}
 TANDEM_INLINE void Replicas::share_generator() const {
   if (!are_several()) return;
   const Variable& state = random::global_generator().state();

@@ -23,8 +23,7 @@ void together(const char* op, const std::string& path, const F& f) {
   } catch (...) {  // raised again below, when the others know
     error = std::current_exception();
   }
-  if (!Replicas().any(error != nullptr)) return;
-  if (error) std::rethrow_exception(error);
+  if (!Replicas().others_raised(error)) return;
   errors::raise<errors::AbortedError>(op, std::string("another process could not ") + op + " its part of " + path);
 }
 /// Writes the rows of every process to a file beside a checkpoint that is to follow.
