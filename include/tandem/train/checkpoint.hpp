@@ -95,6 +95,7 @@ class TANDEM_API Checkpoint {
   std::map<std::string, Tensor> read(const std::string& path, const RestoreOptions& options) const;
   RestoreReport restore_file(const std::string& path, const RestoreOptions& options) const;
   static Tensor own_rows(const Variable& variable, const Tensor& value);
+  void take_own_rows(TensorMap& values) const;
   std::vector<Entry> entries() const;
   std::vector<Module::NamedAsset> assets() const;
   std::vector<CheckpointItem> items_;

@@ -218,6 +218,7 @@ TANDEM_INLINE RestoreReport Checkpoint::restore_file(const std::string& path, co
     changes.take(e, values);
   }
   for (const Module::NamedAsset& a : assets()) changes.take(a, values);
+  take_own_rows(values);
   const TensorMap left = values;
   Module::Expected expected(made, std::move(names));
   for (const CheckpointItem& item : items_)

@@ -118,8 +118,10 @@ TANDEM_INLINE void ShardFiles::check_all_wanted(const std::string& checkpoint, c
   for (const io::NamedTensor& t : file.tensors)
     if (std::none_of(variables_.begin(), variables_.end(), [&](const Module::Named& v) { return v.path == t.name; }))
       errors::raise<errors::InvalidArgumentError>(
-          "restore", "the files with the rows of " + checkpoint + " have '" + t.name +
-                         "', which no Variable is: build the model first (call it), or pass .partial = true");
+          "restore",
+          "the files with the rows of " + checkpoint + " have '" + t.name +
+              "', which no Variable is: build the model first (call it; build() the optimizer of its weights), or "
+              "pass .partial = true");
 }
 TANDEM_INLINE ShardFiles::Values ShardFiles::read(const std::string& checkpoint, const ShardSet& set,
                                                   bool partial) const {

@@ -52,6 +52,15 @@ TANDEM_INLINE Tensor Checkpoint::own_rows(const Variable& variable, const Tensor
   return value(Slice(replicas.rank(), none, replicas.size()));
 }
 
+// The same for slots that an optimizer has not made yet.
+TANDEM_INLINE void Checkpoint::take_own_rows(TensorMap& values) const {
+  for (const Module::Named& weight : sharded())
+    for (auto& [name, value] : values) {
+      const std::string_view of = std::string_view(name).substr(0, name.rfind('/'));
+      if (of == weight.path || of.ends_with("/" + weight.path)) value = own_rows(weight.variable, value);
+    }
+}
+
 TANDEM_INLINE void save_weights(const Module& module, const std::string& path) {
   Checkpoint({{"", module}}).save(path);
 }
