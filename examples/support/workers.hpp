@@ -31,5 +31,17 @@ inline double largest(const Strategy& strategy, double number) {
 }
 /// Whether a condition is true in a process.
 inline bool any(const Strategy& strategy, bool condition) { return largest(strategy, condition) > 0; }
+/// The text that the first process has.
+inline std::string shared(const Strategy& strategy, const std::string& text) {
+  const auto host = tandem::device("CPU:0");
+  const auto of_first = [&](const tandem::Tensor& x) {
+    return tandem::distribute::broadcast(x, {.group = strategy.group()});
+  };
+  const auto size = of_first(tandem::constant(static_cast<std::int64_t>(text.size()))).item<std::int64_t>();
+  std::vector<std::uint8_t> bytes(text.begin(), text.end());
+  bytes.resize(static_cast<std::size_t>(size));
+  bytes = of_first(tandem::constant(bytes)).to_vector<std::uint8_t>();
+  return {bytes.begin(), bytes.end()};
+}
 
 }  // namespace workers

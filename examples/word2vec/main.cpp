@@ -198,12 +198,11 @@ std::vector<std::string> telling_words(const Vocabulary& v, std::size_t count) {
   return r;
 }
 
-// The vocabulary in the folder if it is that of a run, otherwise that of the corpus. The folder is the first process's.
-Vocabulary vocabulary_of(const Options& o, const TextFiles& corpus, bool is_first) {
-  if (is_first && std::filesystem::exists(o.file("run.json"))) return Vocabulary::load(o.file("vocabulary.txt"));
+// The vocabulary in the folder if it is that of a run, otherwise that of the corpus.
+Vocabulary vocabulary_of(const Options& o, const TextFiles& corpus) {
+  if (std::filesystem::exists(o.file("run.json"))) return Vocabulary::load(o.file("vocabulary.txt"));
   WordReader reader(corpus);
   Vocabulary v = Vocabulary::of(reader, o.vocabulary);
-  if (!is_first) return v;
   tandem::io::ensure_directory(o.output);
   v.save(o.file("vocabulary.txt"));
   std::int64_t repaired = 0;
@@ -218,7 +217,9 @@ int train_vectors(const Options& o, const workers::Strategy& strategy) {
   const auto scope = strategy.scope();
   const bool is_first = workers::is_first(strategy);
   const TextFiles corpus(o.corpus);
-  const Vocabulary vocabulary = vocabulary_of(o, corpus, is_first);
+  // The folder is the first process's, and the ids of words are those of its vocabulary in all.
+  const std::string words = workers::shared(strategy, is_first ? vocabulary_of(o, corpus).text() : "");
+  const Vocabulary vocabulary = Vocabulary::parse(words, "the vocabulary of the first process");
   std::optional<tandem::train::RunDirectory> run;
   if (is_first) run.emplace(o.output, settings(o, corpus, vocabulary));
   tandem::random::set_seed(o.train.seed);  // the initial vectors

@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 #include <tandem/data.hpp>
 #include <tandem/io.hpp>
@@ -56,6 +58,10 @@ Vocabulary Vocabulary::of(WordReader& reader, const VocabularyOptions& o) {
 Vocabulary Vocabulary::load(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw std::runtime_error("cannot read the vocabulary " + path);
+  return parse({std::istreambuf_iterator<char>(in), {}}, path);
+}
+Vocabulary Vocabulary::parse(const std::string& text, const std::string& name) {
+  std::istringstream in(text);
   std::vector<std::string> words;
   std::vector<std::int64_t> counts;
   std::string word;
@@ -64,16 +70,17 @@ Vocabulary Vocabulary::load(const std::string& path) {
     counts.push_back(count);
   }
   if (!in.eof() || words.size() < 2 || words[0] != unknown)
-    throw std::runtime_error(path + " is not a vocabulary of word2vec, which has '<unk> COUNT' in its first line and " +
+    throw std::runtime_error(name + " is not a vocabulary of word2vec, which has '<unk> COUNT' in its first line and " +
                              "'WORD COUNT' in all others");
   return {std::move(words), std::move(counts)};
 }
 
-void Vocabulary::save(const std::string& path) const {
-  std::string text;
-  for (std::int64_t i = 0; i < size(); ++i) text += fmt::format("{} {}\n", word(i), count(i));
-  tandem::io::write_file(path, text);
+std::string Vocabulary::text() const {
+  std::string r;
+  for (std::int64_t i = 0; i < size(); ++i) r += fmt::format("{} {}\n", word(i), count(i));
+  return r;
 }
+void Vocabulary::save(const std::string& path) const { tandem::io::write_file(path, text()); }
 
 std::int32_t Vocabulary::find(std::string_view word) const {
   const auto at = ids_.find(word);

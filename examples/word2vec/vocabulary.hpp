@@ -22,10 +22,13 @@ class Vocabulary {
   /// Counts the words of an entire corpus. If there are more than 20 million distinct words, the rarest are dropped.
   ///   throws  std::runtime_error if fewer than two words are frequent enough
   static Vocabulary of(WordReader& reader, const VocabularyOptions& options);
-  /// Loads a file that save() wrote: one "word count" per line, the first for <unk>. throws std::runtime_error,
-  /// naming the defect, for any other file
+  /// Loads a file that save() wrote. throws std::runtime_error, naming the defect, for any other file
   static Vocabulary load(const std::string& path);
   void save(const std::string& path) const;
+  /// The text of such a file: one "word count" per line, the first for <unk>.
+  std::string text() const;
+  ///   name  of the text, for errors
+  static Vocabulary parse(const std::string& text, const std::string& name);
 
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
   const std::string& word(std::int64_t id) const { return words_[static_cast<std::size_t>(id)]; }

@@ -199,6 +199,14 @@ for name in ("vectors.txt", "metadata.tsv", "vocabulary.txt"):
     text = open("latin/" + name, encoding="utf-8").read()
     assert "topic\ufffdworda" in text and "topic\u00e4wordb" in text, name
 PY
+if [ -x "$launcher" ]; then  # all processes go on with the words of the first one
+  head -n 500 latin.txt >latin-part.txt
+  for epochs in 1 2; do
+    "$launcher" --rank-0-plain -n 2 -- "$program" --corpus latin-part.txt --size 16 --minutes 60 --epochs $epochs \
+      --output latin-both >out 2>&1 || { fail "Latin-1, two processes, epoch $epochs"; cat out; }
+  done
+  grep -q '^going on from' out || { fail 'Latin-1, two processes do not go on'; cat out; }
+fi
 
 # Bad input.
 says 'there is no nowhere.txt' "$program" --corpus nowhere.txt
