@@ -12,7 +12,8 @@ double bound(const ModelOptions& o) { return o.loss == "nce" ? 1 : 1 / static_ca
 }  // namespace
 
 Word2Vec::Word2Vec(std::int64_t vocabulary, const ModelOptions& o)
-    : embeddings_(vocabulary, o.size, {.minval = -bound(o), .maxval = bound(o)}), outputs_(vocabulary, o.size) {
+    : embeddings_(vocabulary, o.size, {.embeddings_initializer = initializers::RandomUniform(-bound(o), bound(o))}),
+      outputs_(vocabulary, o.size) {
   add_module("embeddings", embeddings_), add_module("outputs", outputs_);
   const Shape table{vocabulary, o.size};
   if (o.loss == "nce") {

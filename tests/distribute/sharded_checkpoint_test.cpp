@@ -29,7 +29,7 @@ using Manager = train::CheckpointManager;
 using ManagerOptions = train::CheckpointManagerOptions;
 
 struct Words : Model<Words> {
-  ShardedEmbedding embedding{10, 3, {.seed = 3}};
+  ShardedEmbedding embedding{10, 3, {.embeddings_initializer = initializers::RandomUniform(-0.05, 0.05, 3)}};
 };
 
 // A training whose rows, of the table and of the momentum, the processes divide.

@@ -2,7 +2,9 @@
 #include "tandem/distribute/sharded_embedding.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cmath>
 #include <string>
 
 #include "tandem/autodiff/tape.hpp"
@@ -36,7 +38,8 @@ constexpr i64 words = 2500, size = 3;  // three blocks of initial values
 Floats table_of(int ranks) {
   Floats r;
   SimCluster(ranks, {.seed = 3}).run([&](const Communicator& w) {
-    const ShardedEmbedding embedding(words, size, {.seed = 8});
+    const ShardedEmbedding embedding(words, size,
+                                     {.embeddings_initializer = initializers::RandomUniform(-0.05, 0.05, 8)});
     const Tensor table = embedding.table();
     if (w.rank() == ranks - 1) r = table.to_vector<float>();
   });
@@ -52,10 +55,38 @@ TEST_CASE("a ShardedEmbedding has the same initial values for any number of rank
   CHECK(sorted.back() < 0.05f);
   for (const int ranks : {2, 3, 4, 7}) CHECK(table_of(ranks) == one);
 }
+TEST_CASE("any initializer gives a ShardedEmbedding the same values for any number of ranks") {
+  struct Case {
+    Initializer rule;
+    double mean, variance;
+  };
+  const double out = (2500. + 16) / 2;  // of the fans of the whole table
+  for (const Case& c :
+       {Case{initializers::Zeros(), 0, 0}, Case{initializers::Constant(3), 3, 0},
+        Case{initializers::RandomUniform(-1, 3, 4), 1, 16. / 12}, Case{initializers::RandomNormal(1, 2, 4), 1, 4},
+        Case{initializers::GlorotUniform(4), 0, 1 / out}, Case{initializers::GlorotNormal(4), 0, 1 / out},
+        Case{initializers::Orthogonal(1, 4), 0, 1. / 2500}}) {
+    std::array<Floats, 3> tables;
+    for (std::size_t ranks = 1; ranks <= 3; ++ranks)
+      SimCluster(static_cast<int>(ranks), {.seed = 3}).run([&](const Communicator& w) {
+        const ShardedEmbedding embedding(2500, 16, {.embeddings_initializer = c.rule});
+        const Tensor table = embedding.table();
+        if (w.rank() == 0) tables[ranks - 1] = table.to_vector<float>();
+      });
+    CHECK(tables[1] == tables[0]);
+    CHECK(tables[2] == tables[0]);
+    const Tensor all = cast(constant(tables[0]), DType::float64);
+    const double mean = reduce_mean(all).item<double>(), variance = reduce_mean(square(all - mean)).item<double>();
+    CHECK(mean == Approx(c.mean).margin(0.04 * std::sqrt(c.variance)));
+    CHECK(variance == Approx(c.variance).epsilon(0.04));
+  }
+  const Tensor table = ShardedEmbedding(3, 2, {.embeddings_initializer = initializers::Identity(2)}).table();
+  CHECK(table.to_vector<float>() == Floats{2, 0, 0, 2, 0, 0});
+}
 TEST_CASE("initial values of a large table need no more memory than the table and a block") {
   const i64 before = memory::info().live;
   memory::reset_peak();
-  const ShardedEmbedding embedding(200'000, 8, {.seed = 8});
+  const ShardedEmbedding embedding(200'000, 8, {.embeddings_initializer = initializers::RandomUniform(-0.05, 0.05, 8)});
   CHECK(memory::info().peak - before < 200'000 * 8 * 4 * 5 / 4);
 }
 TEST_CASE("the table of one process is on the current device") {
@@ -144,7 +175,7 @@ TEST_CASE("training changes the table as one process does, and rows that nobody 
 }
 
 struct Words : Model<Words> {
-  ShardedEmbedding embedding{10, 4, {.seed = 3}};
+  ShardedEmbedding embedding{10, 4, {.embeddings_initializer = initializers::RandomUniform(-0.05, 0.05, 3)}};
   layers::Dense out{1};
   Tensor operator()(const Tensor& x) const { return out(embedding(x)); }
 };

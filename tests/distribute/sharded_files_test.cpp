@@ -30,7 +30,7 @@ using distribute::SimCluster;
 using Floats = std::vector<float>;
 
 struct Words : Model<Words> {
-  ShardedEmbedding embedding{10, 4, {.seed = 3}};
+  ShardedEmbedding embedding{10, 4, {.embeddings_initializer = initializers::RandomUniform(-0.05, 0.05, 3)}};
   layers::Dense out{1};
   Tensor operator()(const Tensor& x) const { return out(embedding(x)); }
 };

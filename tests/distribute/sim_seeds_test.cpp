@@ -218,7 +218,8 @@ void goes_on_from_the_disk(Context& c) {
 // Rank r asks for its part of the ids; the gradient of an id's rows is how often all ranks have asked for it.
 void sharded_tables(Context& c) {
   const i64 words = 1 + c.draw.below(12), asked = c.draw.below(20);
-  const distribute::ShardedEmbedding embedding(words, 2, {.seed = 1});
+  const distribute::ShardedEmbedding embedding(words, 2,
+                                               {.embeddings_initializer = initializers::RandomUniform(-0.05, 0.05, 1)});
   embedding.assign(cast(reshape(range(2 * words), {words, 2}), DType::float32));
   Ints ids, rows, after(static_cast<std::size_t>(2 * words));
   std::iota(after.begin(), after.end(), 0);

@@ -9,8 +9,8 @@
 namespace TANDEM_NS::distribute {
 
 struct ShardedEmbeddingOptions {
-  double minval = -0.05, maxval = 0.05;  ///< the initial values are uniformly distributed in [minval, maxval)
-  std::optional<i64> seed = {};          ///< of the initial values; default: drawn by rank 0
+  /// Without a seed, rank 0 draws one. Orthogonal and Identity need the memory of the whole table for a moment.
+  Initializer embeddings_initializer = initializers::RandomUniform(-0.05, 0.05);
   DType dtype = DType::float32;
   std::optional<Communicator> group = {};  ///< default: Communicator::world(); with a strategy, its group
 };

@@ -1,8 +1,5 @@
 // Definitions of distribute/sharded_embedding.hpp.
 #pragma once
-#include <algorithm>
-#include <cstring>
-
 #include "tandem/core/replication.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/distribute/collectives.hpp"
@@ -30,27 +27,14 @@ namespace TANDEM_NS::distribute {
 
 namespace impl {
 
-// The rank's rows of a table, drawn in blocks: every rank draws all rows and keeps its own, so that they are the same
-// for any number of ranks. Besides the rows, memory is needed for one block.
-inline Tensor initial_rows(const Communicator& group, i64 rows, i64 columns, const ShardedEmbeddingOptions& o) {
-  i64 seed = o.seed.value_or(0);
-  if (!o.seed) {
+// The rank's rows of a table, by a seed that all ranks have.
+inline Tensor initial_rows(const Communicator& group, const Shape& table, const ShardedEmbeddingOptions& o) {
+  i64 seed = 0;
+  if (!o.embeddings_initializer.seed()) {
     const Tensor own = random::bits({}, {.dtype = DType::int64});
     seed = (group.size() > 1 ? broadcast(own, {.name = "seed of ShardedEmbedding", .group = group}) : own).item<i64>();
   }
-  constexpr i64 block = 1024;
-  const i64 ranks = group.size();
-  const Tensor own = Tensor::allocate({{(rows - group.rank() + ranks - 1) / ranks, columns}, o.dtype, {}});
-  auto* to = static_cast<char*>(own.raw());
-  for (i64 at = 0; at < rows; at += block) {
-    const Tensor all = random::stateless_uniform({std::min(block, rows - at), columns}, {seed, at},
-                                                 {.minval = o.minval, .maxval = o.maxval, .dtype = o.dtype});
-    const i64 first = (group.rank() - at % ranks + ranks) % ranks;
-    const Tensor part = ranks == 1 ? all : all(Slice(first, none, ranks));
-    const auto bytes = static_cast<std::size_t>(part.size()) * size_of(o.dtype);
-    if (bytes) std::memcpy(to, part.raw(), bytes), to += bytes;
-  }
-  return own;
+  return o.embeddings_initializer.some_rows(table, group.rank(), group.size(), seed, o.dtype);
 }
 
 }  // namespace impl
@@ -67,7 +51,7 @@ TANDEM_INLINE ShardedEmbedding::ShardedEmbedding(i64 input_dim, i64 output_dim, 
   const tandem::detail::OutsideTrace now;
   const Device device = group_.size() == 1 ? current_device() : Device{};
   const DeviceScope host(Device{});
-  const Variable shard(impl::initial_rows(group_, input_dim, output_dim, o).to(device),
+  const Variable shard(impl::initial_rows(group_, {input_dim, output_dim}, o).to(device),
                        {.name = "shard", .aggregate = group_.size() == 1, .whole_rows = input_dim});
   add_variables({{.path = "shard", .variable = shard}});
 }

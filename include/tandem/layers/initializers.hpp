@@ -34,8 +34,15 @@ class TANDEM_API Initializer {
   /// Returns a tensor of a floating dtype.
   ///   throws  errors::InvalidArgumentError for a shape that the rule does not support
   Tensor operator()(const Shape& shape, DType dtype = DType::float32) const;
+  /// The rows `first`, `first + step`, ... of a tensor [rows, ...] that is too large for one process: the same for any
+  /// `first` and `step`, and others than those of operator(). Needs the memory of its rows and of a block of 1024;
+  /// Orthogonal and Identity, that of all rows.
+  ///   seed  which the values depend on, unless the rule has one
+  Tensor some_rows(const Shape& shape, i64 first, i64 step, i64 seed, DType dtype) const;
+  std::optional<i64> seed() const { return seed_; }
 
  private:
+  Tensor draw(const Shape& shape, const Shape& drawn, DType dtype, std::optional<i64> seed) const;
   detail::Draw draw_;
   double a_, b_;  // uniform: [a, b); normal: mean a, deviation b; with a fan: a is the scale
   std::optional<i64> seed_;

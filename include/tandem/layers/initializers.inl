@@ -1,7 +1,10 @@
 // Definitions of layers/initializers.hpp.
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
+#include "tandem/core/scope.hpp"
 #include "tandem/layers/initializers.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
@@ -110,7 +113,9 @@ TANDEM_INLINE Tensor draw_identity(const Shape& shape, double gain, double, DTyp
 
 }  // namespace detail
 
-TANDEM_INLINE Tensor Initializer::operator()(const Shape& shape, DType dtype) const {
+// drawn: the part of a tensor of this shape, whose fans count, that is drawn.
+TANDEM_INLINE Tensor Initializer::draw(const Shape& shape, const Shape& drawn, DType dtype,
+                                       std::optional<i64> seed) const {
   double a = a_, b = b_;
   if (fan_ != Fan::unscaled) {
     const detail::Fans f = detail::fans_of(shape);
@@ -122,7 +127,33 @@ TANDEM_INLINE Tensor Initializer::operator()(const Shape& shape, DType dtype) co
                                : std::sqrt(variance) / (kind_ == Kind::truncated_normal ? .87962566103423978 : 1);
     a = kind_ == Kind::uniform ? -b : 0;
   }
-  return draw_(shape, a, b, dtype, seed_);
+  return draw_(drawn, a, b, dtype, seed);
+}
+TANDEM_INLINE Tensor Initializer::operator()(const Shape& shape, DType dtype) const {
+  return draw(shape, shape, dtype, seed_);
+}
+// In blocks: each caller draws all rows, and keeps its own.
+TANDEM_INLINE Tensor Initializer::some_rows(const Shape& shape, i64 first, i64 step, i64 seed, DType dtype) const {
+  const DeviceScope host(Device{});
+  const i64 rows = shape.dim(0), width = rows ? shape.size() / rows : 0;
+  const bool is_whole = kind_ == Kind::orthogonal || kind_ == Kind::identity;
+  const i64 block = is_whole ? std::max<i64>(rows, 1) : 1024;
+  Shape own = shape, part = shape;
+  own.set(0, std::max<i64>(0, (rows - first + step - 1) / step));
+  const Tensor r = Tensor::allocate({own, dtype, {}});
+  auto* to = static_cast<char*>(r.raw());
+  for (i64 at = 0; at < rows && width; at += block) {
+    part.set(0, std::min(block, rows - at));
+    // An odd factor: seeds of different blocks differ.
+    const u64 of_block = static_cast<u64>(seed_.value_or(seed)) + static_cast<u64>(at / block) * 0x9e3779b97f4a7c15u;
+    const Tensor all = draw(shape, part, dtype, static_cast<i64>(of_block));
+    const i64 begin = at <= first ? first - at : (step - (at - first) % step) % step;
+    const auto bytes = static_cast<std::size_t>(width) * size_of(dtype);
+    const auto* from = static_cast<const char*>(all.raw());
+    for (i64 row = begin; bytes && row < part.dim(0); row += step, to += bytes)
+      std::memcpy(to, from + static_cast<std::size_t>(row) * bytes, bytes);
+  }
+  return r;
 }
 
 }  // namespace TANDEM_NS
