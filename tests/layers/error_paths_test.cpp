@@ -1,4 +1,5 @@
 // Errors of layers: they name the layer's path in its model, and what to do about dtypes.
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -169,4 +170,36 @@ TEST_CASE("layers that get another dtype say which cast") {
   CHECK_THAT(message([&] { net.first.a(ones({2, 3}, float16)); }), ContainsSubstring("cast(x, float32)"));
   CHECK_THAT(message([&] { conv(ones({1, 4, 4, 2}, float64)); }), ContainsSubstring("cast(x, float32)"));
   CHECK_THAT(message([&] { layers::Dense(2)(ones({2, 3}, float64)); }), ContainsSubstring("cast(x, float32)"));
+}
+
+TEST_CASE("a traced function that layers share names the layer of each call, or none") {
+  struct Calls : Model<Calls> {
+    explicit Calls(std::function<Tensor(const Tensor&)> g) : f(std::move(g)) {}
+    std::function<Tensor(const Tensor&)> f;
+    Tensor operator()(const Tensor& ids) const {
+      const InCall here(*this);
+      return f(ids);
+    }
+  };
+  struct Parts : Module {
+    using Module::add_module;
+  };
+  const auto rows = function([](const Tensor& ids) { return gather(ones({10, 2}), ids); });
+  const Calls first(rows), second(rows);
+  const Calls loop(
+      [&](const Tensor& ids) { return map_fn([](const Tensor& i) { return gather(ones({10}), i); }, ids); });
+  const Parts net;
+  net.add_module("first", first), net.add_module("second", second), net.add_module("loop", loop);
+  const Tensor wrong = constant({1, 10});
+  first(constant({1, 9}));  // traced in its call
+  CHECK_THAT(message([&] { rows(wrong); }), ContainsSubstring("index 10") && !ContainsSubstring("(in "));
+  CHECK_THAT(message([&] { first(wrong); }), ContainsSubstring("index 10") && ContainsSubstring("/first)"));
+  CHECK_THAT(message([&] { second(wrong); }), ContainsSubstring("index 10") && ContainsSubstring("/second)"));
+  for (const Calls* layer : {&second, &loop}) {  // within another trace
+    const auto traced = function([&](const Tensor& ids) { return (*layer)(ids)*2.f; });
+    traced(constant({1, 9}));
+    CHECK_THAT(message([&] { traced(wrong); }),
+               ContainsSubstring("index 10") && ContainsSubstring(layer == &loop ? "/loop)" : "/second)"));
+    CHECK_THAT(message([&] { rows(wrong); }), !ContainsSubstring("(in "));
+  }
 }

@@ -125,7 +125,8 @@ class TANDEM_API Tracer final : public Stager {
   Tracer* previous_;  // the tracer active before
   Stager* outer_stager_;
   Observer* outer_observers_;
-  u64 first_id_ = new_id(context);  // tensors created since have this id or a larger one
+  const detail::LayerCall* const around_ = detail::layer_call;  // in whose call the trace was begun
+  u64 first_id_ = new_id(context);                              // tensors created since have this id or a larger one
   bool active_ = true, depends_on_frozen_ = false;
   LeanVector<PlaceRead> places_;
 };

@@ -94,9 +94,10 @@ TANDEM_LAZY_INLINE void Tracer::name_constant(const Tensor& t, const OpOptions& 
 }
 
 // Adds to a node what is known of the calls in which its op is applied: the user's line, if the op's own is none or in
-// the library, the outermost function with a name, the op whose gradient it is a part of, and the layer.
-TANDEM_LAZY TANDEM_INLINE void add_call_sites(Node& n) {
-  if (const detail::LayerCall* c = detail::layer_call) n.layer = {Ref<Opaque>(c->state), c->place};
+// the library, the outermost function with a name, the op whose gradient it is a part of, and the layer, unless the
+// trace was begun in its call: another call of the function is perhaps in another layer, or in none.
+TANDEM_LAZY TANDEM_INLINE void add_call_sites(Node& n, const detail::LayerCall* around) {
+  if (const detail::LayerCall* c = detail::layer_call; c && c != around) n.layer = {Ref<Opaque>(c->state), c->place};
   for (const detail::CallSite* c = context.call; c; c = c->outer()) {
     if (!n.gradient_of) n.gradient_of = c->gradient_of();
     if (c->op()) n.called = c->op();
@@ -110,7 +111,7 @@ TANDEM_LAZY_INLINE Tensors Tracer::stage_op(const InferCall& c, const Specs& spe
   const ValueId first = graph_->add(
       c.op, c.attrs, {in.begin(), in.size()}, {specs.begin(), specs.size()},
       unique_name(scoped_name(c.options.name ? c.options.name.str() : display_name(c.op))), c.options.where);
-  if (context.call || detail::layer_call) add_call_sites(graph_->nodes.back());
+  if (context.call || detail::layer_call != around_) add_call_sites(graph_->nodes.back(), around_);
   if (has_effects(graph_->nodes.back())) {  // a body may have assigned
     for (const VariableIndex at : holding_) held_[at] = {};
     holding_.clear();
