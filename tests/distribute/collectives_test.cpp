@@ -118,6 +118,17 @@ TEST_CASE("collectives have gradients") {
   });
 }
 
+TEST_CASE("the gradient of a product over ranks where some of its factors are 0") {
+  check_ranks(3, [](const Communicator& w) {
+    const float r = static_cast<float>(w.rank()) + 1, one = w.rank() == 1 ? 0 : 2, two = w.rank() < 2 ? 0 : 5;
+    const Variable x(constant({r, one, two}));
+    GradientTape tape;
+    const Tensor y = distribute::all_reduce(Tensor(x), {.op = ReduceOp::prod});
+    // Of the sum over all ranks.
+    return differs<float>(y, {6, 0, 0}) + differs<float>(tape.gradient(y, x), {18 / r, w.rank() == 1 ? 12.f : 0.f, 0});
+  });
+}
+
 TEST_CASE("a traced function keeps its collectives, and their order") {
   check_ranks(4, [](const Communicator& w) {
     auto f = function([](const Tensor& x) {

@@ -32,7 +32,7 @@ struct AllReduceOptions {
 ///   returns   shape and dtype of x. Half precision is combined in float32 and rounded at each rank; integers wrap
 ///   throws    errors::InvalidArgumentError for a dtype that `.op` is not defined for
 ///   gradient  sum and mean: all_reduce of g by the same; min, max: the sum of the ranks' g, divided among the ranks
-///             whose x is the result; prod: that sum times conj(y / x)
+///             whose x is the result; prod: that sum times the conjugate of the product of the other ranks' x
 TANDEM_API Tensor all_reduce(const Tensor& x, AllReduceOptions = {});
 
 struct BroadcastOptions {

@@ -127,11 +127,20 @@ TANDEM_INLINE Grads all_reduce_gradient(const GradCall& c) {
   const auto& a = c.get<CollectiveAttrs>();
   return Grads(Gradient(reduced(c.g[0], a, a.op)));
 }
+// The product of the other ranks' factors. Where this one's is 0, the quotient says nothing: the others' are multiplied
+// without those that are 0, of which there must be none.
+inline Tensor product_of_others(const GradCall& c, const CollectiveAttrs& a) {
+  const Tensor& x = c.in[0];
+  const Tensor is_zero = equal(x, 0), factor = where(is_zero, 1, x);
+  const Tensor zeros = reduced(cast(is_zero, DType::int32), a, ReduceOp::sum);
+  const Tensor others = apply1(all_combine_op, a, no_options, factor);
+  return where(is_zero, where(equal(zeros, 1), others, zeros_like(x)), c.out[0] / factor);
+}
 // Of min, max, prod.
 TANDEM_INLINE Grads all_combine_gradient(const GradCall& c) {
   const auto& a = c.get<CollectiveAttrs>();
   const Tensor g = reduced(c.g[0], a, ReduceOp::sum);
-  if (a.op == ReduceOp::prod) return Grads(Gradient(g * conj(c.out[0] / c.in[0])));
+  if (a.op == ReduceOp::prod) return Grads(Gradient(g * conj(product_of_others(c, a))));
   const Tensor is_result = cast(equal(c.in[0], c.out[0]), g.dtype());
   return Grads(Gradient(g * is_result / reduced(is_result, a, ReduceOp::sum)));
 }
