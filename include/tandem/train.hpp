@@ -48,6 +48,7 @@
 #include "tandem/train/steps.inl"
 #include "tandem/train/trainer.inl"
 #include "tandem/train/trainer_failure.inl"
+#include "tandem/train/trainer_replicas.inl"
 #include "tandem/train/trainer_save.inl"
 #include "tandem/train/weights.inl"
 #endif

@@ -5,4 +5,5 @@
 #include "tandem/train/shards.inl"
 #include "tandem/train/steps.inl"
 #include "tandem/train/trainer_failure.inl"
+#include "tandem/train/trainer_replicas.inl"
 #include "tandem/train/trainer_save.inl"

@@ -1,5 +1,5 @@
 // Definitions of train/trainer.hpp: the loops. Not here: what they do with a batch (steps.inl), checkpoints
-// (trainer_save.inl).
+// (trainer_save.inl), what the processes have in common (trainer_replicas.inl).
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -74,8 +74,9 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   if (options.seed && step == 0) random::set_seed(*options.seed);
   Run run;
   Fit fit{options, run, detail::Feed(data, options.steps_per_epoch, data_epoch)};
+  const Batch first = first_batch(fit);
+  check_equal(fit);
   fit.replicas.share_generator();
-  const Batch& first = fit.feed.peek();
   if (fit.replicas.any(fit.replicas.are_several() && !first.empty() && first[0].rank() > 0 && first[0].shape()[0] == 0))
     errors::raise<errors::InvalidArgumentError>("fit", "the first batch has fewer rows than there are processes");
   steps->build(first);
@@ -143,13 +144,12 @@ TANDEM_INLINE void TrainerState::end(Fit& fit) {
     }
   });
   if (!fit.saved) save(fit, fit.run.epoch_, fit.run.step_in_epoch_, true);
-  if (!fit.replicas.any(error != nullptr)) return;
-  if (error) std::rethrow_exception(error);
-  errors::raise<errors::AbortedError>("fit", "a callback of another process has raised when training had ended");
+  if (fit.replicas.others_raised(error))
+    errors::raise<errors::AbortedError>("fit", "a callback of another process has raised when training had ended");
 }
 TANDEM_INLINE void TrainerState::begin(Fit& fit) {
   Run& run = fit.run;
-  fit.each_callback([&](Callback& c) { c.on_begin(run); });
+  fit.each_callback_of_all(step, [&](Callback& c) { c.on_begin(run); });
   if (!fit.options.directory.empty()) {
     detail::RunPlace place;
     if (restore(fit, place)) {
@@ -180,18 +180,6 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
   if (!fit.is_over(step)) fit.part = {};
   if (o.progress.mode != ProgressMode::none && fit.replicas.is_first()) fit.progress.emplace(steps_in_all, o.progress);
 }
-// What the replicas have to exchange after each step: all must end, and save, after the same one.
-TANDEM_INLINE void TrainerState::plan_exchanges(Fit& fit) const {
-  if (!fit.replicas.are_several()) return;
-  bool may_stop = false;
-  fit.each_callback([&](Callback& c) { may_stop = may_stop || c.may_stop_after_step(); });
-  const bool has_folder = fit.keeper || fit.interrupt;
-  std::vector<i64> n{may_stop, has_folder, fit.keeper ? fit.options.save_steps : 0};
-  fit.replicas.largest(n);
-  fit.save_steps = n[2];
-  if (n[0] == 0 && n[1] == 0) fit.after_steps = Fit::AfterSteps::nothing;
-  else if (n[0] == 0 && steps->carries_asks()) fit.after_steps = Fit::AfterSteps::carried;
-}
 // Returns whether the epoch is over; false if a signal, the last step, or a callback before its first step has ended
 // it.
 TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
@@ -201,8 +189,7 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
     run.step_in_epoch_ = 0;
     run.values_ = fit.validation = {};
     run.validated_ = false;
-    fit.each_callback([&](Callback& c) { c.on_epoch_begin(run); });
-    fit.agree(step);
+    fit.each_callback_of_all(step, [&](Callback& c) { c.on_epoch_begin(run); });
   }
   fit.goes_on = false;
   run.running_ = steps.get();
@@ -239,14 +226,6 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
   run.running_ = nullptr;
   read_of_all(run.values_, Phase::training);
   return !interrupted && run.step_in_epoch_ > 0;
-}
-// The means over the steps of all replicas.
-TANDEM_INLINE void TrainerState::read_of_all(Values& values, Phase phase) const {
-  const detail::Replicas replicas;
-  if (!replicas.are_several()) return steps->read(phase, values);
-  const detail::KeptValues kept(steps->measures(phase));
-  replicas.add_up(steps->measures(phase));
-  steps->read(phase, values);
 }
 TANDEM_INLINE Tensor TrainerState::train_once(const Fit& fit, const Batch& batch, bool update,
                                               detail::Steps::Ask* ask) const {
@@ -289,8 +268,7 @@ TANDEM_INLINE void TrainerState::end_epoch(Fit& fit) {
   const FitOptions& o = fit.options;
   const bool is_due = o.validation_every == 0 && (run.epoch_ + 1) % o.validation_freq == 0;
   if (o.validation_data && (is_due || fit.is_over(step)) && fit.validated != step) validate(fit);
-  fit.each_callback([&](Callback& c) { c.on_epoch_end(run); });
-  fit.agree(step);
+  fit.each_callback_of_all(step, [&](Callback& c) { c.on_epoch_end(run); });
   run.history_.add(run.values_);
   run.step_in_epoch_ = 0;
   fit.validation = {};
@@ -318,19 +296,29 @@ TANDEM_INLINE Values TrainerState::evaluate(const Batches& data, Progress* progr
     const ExponentialMovingAverage* const ema = steps->averages();
     const std::unique_ptr<WeightAverage::Swap> averages(ema && step > 0 ? new WeightAverage::Swap(ema->swap_in())
                                                                         : nullptr);
-    Batch batch;
-    const auto cursor = data.open({});
-    std::optional<Progress> nested;
-    if (progress) nested.emplace(*progress, "validation", std::max<i64>(data.cardinality(), 0));
-    i64 batches = 0;
-    for (; cursor->next(batch); ++batches) {
-      steps->test(batch);
-      if (nested) nested->step(batches + 1);
+    std::exception_ptr error;
+    try {
+      test_batches(data, progress);
+    } catch (...) {  // raised again below, when the others know
+      error = std::current_exception();
     }
-    if (batches == 0) errors::raise<errors::InvalidArgumentError>("evaluate", "the data set is empty");
+    if (detail::Replicas().others_raised(error))
+      errors::raise<errors::AbortedError>("evaluate", "another process could not measure its part of the data");
     read_of_all(r, Phase::test);
   }
   return r;
+}
+TANDEM_INLINE void TrainerState::test_batches(const Batches& data, Progress* progress) {
+  Batch batch;
+  const auto cursor = data.open({});
+  std::optional<Progress> nested;
+  if (progress) nested.emplace(*progress, "validation", std::max<i64>(data.cardinality(), 0));
+  i64 batches = 0;
+  for (; cursor->next(batch); ++batches) {
+    steps->test(batch);
+    if (nested) nested->step(batches + 1);
+  }
+  if (batches == 0) errors::raise<errors::InvalidArgumentError>("evaluate", "the data set is empty");
 }
 
 TANDEM_INLINE Trainer::Trainer(const Module& model, detail::OfBatch<Tensor> call, TrainerOptions options)

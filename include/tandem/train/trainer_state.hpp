@@ -1,6 +1,7 @@
 // What Trainer::fit keeps during its loops. Behind trainer.hpp.
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 
@@ -36,6 +37,8 @@ struct TrainerState {
  private:
   using Phase = detail::Steps::Phase;
   struct Fit;  // what a call of fit() uses
+  void check_equal(const Fit& fit) const;
+  Batch first_batch(const Fit& fit) const;
   void open_folder(Fit& fit) const;
   void begin(Fit& fit);
   void end(Fit& fit);
@@ -55,6 +58,7 @@ struct TrainerState {
   std::optional<detail::ShardSet> write_shards(Fit& fit, bool last) const;
   void read_shards(const Fit& fit, const detail::RunPlace& place, const std::vector<CheckpointItem>& items) const;
   Values evaluate(const Batches& data, Progress* progress);
+  void test_batches(const Batches& data, Progress* progress);
   void check_validation(const Batches& data) const;
 };
 
@@ -79,14 +83,18 @@ struct TrainerState::Fit {
   detail::Replicas replicas = {};
 
   // What the replicas must agree on, by which all call it at the same point: whether to end; after a step, whether to
-  // save.
-  void agree(i64 now, bool after_step = false) {
+  // save. What a callback of this one has raised ends the training in all.
+  void agree(i64 now, bool after_step = false, const std::exception_ptr& error = nullptr) {
     const bool interrupted = keeper ? keeper->is_interrupted() : interrupt && interrupt->requested();
     const bool save = after_step && (keeper ? keeper->is_due(now) : interrupt && interrupt->save_requested());
     is_interrupted = interrupted, is_save_due = save;
-    if (!replicas.are_several()) return;
+    if (!replicas.are_several()) {
+      if (error) std::rethrow_exception(error);
+      return;
+    }
     std::vector<i64> n{interrupted, run.is_stopped(), save};
-    replicas.largest(n);
+    if (replicas.others_raised(error, n))
+      errors::raise<errors::AbortedError>("fit", "a callback of another process has raised");
     is_interrupted = n[0] != 0, is_save_due = n[2] != 0;
     if (n[1] != 0 && !run.is_stopped()) run.stop("another process has stopped");
   }
@@ -116,6 +124,16 @@ struct TrainerState::Fit {
   void each_callback(const F& f) const {
     for (const AnyCallback& c : options.callbacks)
       if (replicas.is_first() || !c->is_for_first_replica()) f(*c);
+  }
+  template <class F>
+  void each_callback_of_all(i64 now, const F& f) {
+    std::exception_ptr error;
+    try {
+      each_callback(f);
+    } catch (...) {  // raised again by agree(), when the others know
+      error = std::current_exception();
+    }
+    agree(now, false, error);
   }
 };
 
