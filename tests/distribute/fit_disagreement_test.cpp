@@ -58,6 +58,40 @@ void check_near(const Weights& a, const Weights& b) {
     for (std::size_t k = 0; k < a[i].size(); ++k) CHECK(a[i][k] == Approx(b[i][k]).margin(2e-5));
 }
 
+// Adds a value to those of an epoch: in rank 0 it is best in epoch 1, in the others in epoch 2, or they have none.
+train::LambdaCallback measures(int rank, bool all_have_it) {
+  return train::LambdaCallback({.on_epoch_end = [=](train::Run& run) {
+    const i64 best = rank == 0 ? 1 : 2;
+    if (rank == 0 || all_have_it) run.set_value("measured", run.epoch() == best ? 0. : 1. + double(run.epoch()));
+  }});
+}
+TEST_CASE("fit: a value that processes measure differently decides as rank 0 has it") {
+  for (const bool all_have_it : {true, false}) {
+    INFO(all_have_it);
+    const Result r = fit(2, [&](int rank, train::TrainerOptions&, train::FitOptions& o) {
+      o.callbacks = {measures(rank, all_have_it),
+                     train::EarlyStopping({.monitor = "measured", .patience = 9, .restore_best_weights = true})};
+    });
+    CHECK(r.weights[1] == r.weights[0]);
+    const Weights second = fit(2, [&](int, train::TrainerOptions&, train::FitOptions& o) { o.epochs = 2; }).weights[0];
+    CHECK(r.weights[0] == second);
+    const Result slower = fit(2, [&](int rank, train::TrainerOptions&, train::FitOptions& o) {
+      o.callbacks = {measures(rank, all_have_it),
+                     train::ReduceLROnPlateau({.monitor = "measured", .factor = 0.5, .patience = 2})};
+    });
+    CHECK(slower.learning_rate[0] == Approx(0.005));  // epochs 2 and 3 are worse than 1
+    CHECK(slower.learning_rate[1] == slower.learning_rate[0]);
+    CHECK(slower.weights[1] == slower.weights[0]);
+  }
+  SimCluster cluster(2);
+  CHECK_THROWS_AS(fit(cluster, 2,
+                      [](int, train::TrainerOptions&, train::FitOptions& o) {
+                        o.callbacks = {train::EarlyStopping({.monitor = "nothing"})};
+                      }),
+                  errors::NotFoundError);
+  for (const std::string& e : cluster.errors()) CHECK_THAT(e, !ContainsSubstring("no answer"));
+}
+
 TEST_CASE("fit: options that differ between processes are an error in all") {
   using Tune = void (*)(int, train::TrainerOptions&, train::FitOptions&);
   struct Difference {

@@ -33,6 +33,8 @@ class TANDEM_API Monitor {
   /// The value of an epoch; none if it is one of the validation, which the epoch did not have.
   ///   throws  errors::NotFoundError, in the callback's name, which lists the values that there are
   std::optional<double> value(const Run& run) const;
+  /// That of the first of several processes, in all of them, which call this at the same point.
+  std::optional<double> shared_value(const Run& run) const;
   bool is_better(double value, double best) const;
   double worst() const;
   const std::string& name() const { return name_; }
@@ -79,7 +81,8 @@ struct EarlyStoppingOptions {
   bool restore_best_weights = false;    ///< the model ends with the weights of its best epoch
   i64 start_from_epoch = 0;             ///< the epochs before it do not count
 };
-/// Ends training when a value no longer improves. Epochs without validation are not counted for a value of it. The
+/// Ends training when a value no longer improves; among several processes, which must all have the callback, the value
+/// of the first one. Epochs without validation are not counted for a value of it. The
 /// weights of .restore_best_weights are those that were measured: with TrainerOptions::ema and a value of the
 /// validation the averages, which are the weights and the averages in the end.
 class TANDEM_API EarlyStopping : public Callback {
@@ -155,6 +158,7 @@ struct ReduceLROnPlateauOptions {
   double min_lr = 0;
 };
 /// Reduces the learning rate when a value no longer improves: optimizers::ReduceLROnPlateau, whose options these are.
+/// Among several processes, which must all have the callback, the value of the first one decides.
 class TANDEM_API ReduceLROnPlateau : public Callback {
  public:
   explicit ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});

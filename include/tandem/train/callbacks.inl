@@ -1,6 +1,7 @@
 // Definitions of train/callbacks.hpp.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -62,6 +63,25 @@ TANDEM_INLINE std::optional<double> value_of(const Run& run, const char* callbac
 }
 TANDEM_INLINE std::optional<double> Monitor::value(const Run& run) const {
   return value_of(run, callback_, name_, "to monitor");
+}
+// One message: what the first process has found, and the bits of the value.
+TANDEM_INLINE std::optional<double> Monitor::shared_value(const Run& run) const {
+  const Replicas replicas;
+  if (!replicas.are_several()) return value(run);
+  enum Found : i64 { nothing, number, error };
+  std::vector<i64> found(2, std::numeric_limits<i64>::min());
+  std::exception_ptr raised;
+  if (replicas.is_first()) try {
+      const std::optional<double> own = value(run);
+      found = {own ? number : nothing, std::bit_cast<i64>(own.value_or(0))};
+    } catch (...) {  // raised again below, when the others know
+      found[0] = error, raised = std::current_exception();
+    }
+  replicas.largest(found);
+  if (raised) std::rethrow_exception(raised);
+  if (found[0] == error)
+    errors::raise<errors::NotFoundError>(callback_, "the epoch of rank 0 has no value '" + name_ + "' to monitor");
+  return found[0] == number ? std::optional(std::bit_cast<double>(found[1])) : std::nullopt;
 }
 TANDEM_INLINE bool Monitor::is_better(double value, double best) const {
   return maximizes_ ? value > best + min_delta_ : value < best - min_delta_;
@@ -131,7 +151,7 @@ TANDEM_INLINE void EarlyStopping::on_begin(Run& run) {
 }
 TANDEM_INLINE void EarlyStopping::on_epoch_end(Run& run) {
   if (run.epoch() < options_.start_from_epoch) return;
-  const std::optional<double> value = monitor_.value(run);
+  const std::optional<double> value = monitor_.shared_value(run);
   if (!value) return;
   if (monitor_.is_better(*value, best())) {
     best_.assign(*value), best_epoch_.assign(run.epoch()), wait_.assign(i64{0});
@@ -240,7 +260,7 @@ TANDEM_INLINE void ReduceLROnPlateau::on_begin(Run& run) {
   state_.add_module("plateau", *plateau_);
 }
 TANDEM_INLINE void ReduceLROnPlateau::on_epoch_end(Run& run) {
-  if (const std::optional<double> value = monitor_.value(run)) plateau_->update(*value);
+  if (const std::optional<double> value = monitor_.shared_value(run)) plateau_->update(*value);
 }
 
 TANDEM_INLINE LearningRateScheduler::LearningRateScheduler(AnyFunction<double(i64, double)> schedule)
