@@ -251,4 +251,22 @@ TEST_CASE("fit: a gradient that overflows in one process leaves out the step in 
     for (const float x : w) CHECK(std::isfinite(x));
 }
 
+TEST_CASE("a step of one's own: a process without rows, and one without a gradient, in a batch") {
+  std::atomic<int> right = 0;
+  SimCluster(3).run([&](const Communicator& w) {
+    const MultiWorkerMirroredStrategy strategy;
+    const auto scope = strategy.scope();
+    const Variable v(constant({1.f, 2.f}));
+    const optimizers::SGD sgd({.learning_rate = 1, .global_clipnorm = 5});
+    const Tensor x = ones({w.rank() == 2 ? 0 : 1, 2}) * 6.f;
+    GradientTape tape;
+    const Tensor loss = nn::compute_average_loss(reduce_sum(x * v, 1));
+    sgd.apply_gradients(tape.gradient(loss, std::vector{v}), {v});
+    // The sum of two gradients of {2, 2}: {4, 4}, whose norm is clipped to 5.
+    const std::vector<float> is = v.value().to_vector<float>();
+    right += std::abs(is[0] - (1 - 5 / std::sqrt(2.f))) < 1e-5f && std::isfinite(loss.item<float>());
+  });
+  CHECK(right == 3);
+}
+
 }  // namespace fit_disagreement_test

@@ -140,7 +140,7 @@ struct AverageLossOptions {
 /// The sum of the losses of examples, divided by the size of the global batch: in a strategy's scope the gradients of
 /// all replicas add up to those of the mean.
 ///   per_example_loss  floating, [n, ...]
-///   returns           a scalar
+///   returns           a scalar; 0 if there are no examples
 ///   throws            errors::InvalidArgumentError for a scalar, and for a negative global_batch_size
 ///   gradient          of the ops that it is made of
 TANDEM_API Tensor compute_average_loss(const Tensor& per_example_loss, AverageLossOptions = {});

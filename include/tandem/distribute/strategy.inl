@@ -10,6 +10,7 @@
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/slice.hpp"
@@ -140,7 +141,10 @@ TANDEM_INLINE Tensor compute_average_loss(const Tensor& per_example_loss, Averag
     values = values * tandem::detail::weights_like("compute_average_loss", o.sample_weight, values);
   const Tensor sum = reduce_sum(values);
   if (o.global_batch_size > 0) return sum / static_cast<double>(o.global_batch_size);
-  return sum / (cast(shape(per_example_loss)[0], sum.dtype()) * replicas());
+  // A process may have no examples of a last batch: its loss is 0.
+  const auto rows = per_example_loss.shape()[0];
+  const Tensor count = shape(per_example_loss)[0];
+  return sum / (cast(rows.is_known() && rows != 0 ? count : maximum(count, 1), sum.dtype()) * replicas());
 }
 TANDEM_INLINE Tensor scale_regularization_loss(const Tensor& penalty, OpOptions o) {
   const tandem::detail::CallSite call(o);
