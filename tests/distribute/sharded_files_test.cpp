@@ -246,6 +246,33 @@ TEST_CASE("ModelCheckpoint: what one process cannot write is a warning in all, a
   CHECK(warnings == 0);
   CHECK(train::latest_checkpoint(folder / "c/run/checkpoints").ends_with("ckpt-4.safetensors"));
 }
+TEST_CASE("ModelCheckpoint of rows: a value or a name that rank 0 does not have is an error in all") {
+  const ::testing::TemporaryFolder folder;
+  static std::string path;
+  for (const bool names : {false, true}) {
+    INFO(names);
+    path = folder / (names ? "w-{nothing}.safetensors" : "w.safetensors");
+    const auto callbacks =
+        names ? +[] { return train::Callbacks{train::ModelCheckpoint(path, {.monitor = "loss"})}; } : +[] {
+          return train::Callbacks{train::ModelCheckpoint(path, {.monitor = "nothing", .save_best_only = true})};
+        };
+    SimCluster cluster(2);
+    testing::error_of([&] {
+      cluster.run([&](const Communicator&) {
+        const MultiWorkerMirroredStrategy strategy;
+        const auto scope = strategy.scope();
+        const Words model;
+        const Tensor x = range(24) % 10, y = reshape(cast(range(24), DType::float32), {24, 1});
+        train::Trainer(model, {.loss = losses::MeanSquaredError(), .optimizer = optimizers::SGD(0.1)})
+            .fit(strategy.distribute_dataset(data::from_tensor_slices(std::pair(x, y)).batch(6)),
+                 {.callbacks = callbacks(), .progress = {.mode = train::ProgressMode::none}});
+      });
+    });
+    CHECK_THAT(cluster.errors()[0], ContainsSubstring("'nothing'"));
+    CHECK_THAT(cluster.errors()[1],
+               ContainsSubstring(names ? "rank 0 could not name the file" : "of rank 0 has no value"));
+  }
+}
 TEST_CASE("save_weights: what one process cannot write is an error in all, and the former file stays") {
   const ::testing::TemporaryFolder folder;
   const std::string path = folder / "w.safetensors", no_folder = folder.file("no", "");

@@ -138,6 +138,7 @@ class TANDEM_API ModelCheckpoint : public Callback {
  private:
   bool is_better(const Run& run);
   std::optional<std::string> path_for(const Run& run) const;
+  std::string shared_path(const Run& run) const;
   bool save(const Run& run);
   std::string path_, latest_;
   bool has_rows_ = false;  // of a table, so that all processes save

@@ -202,14 +202,14 @@ TANDEM_INLINE void ModelCheckpoint::on_step_end(Run& run) {
 }
 TANDEM_INLINE void ModelCheckpoint::on_epoch_end(Run& run) {
   if (options_.save_freq > 0) return;
-  // The first process decides: it may have values that a callback of its own has added.
-  const detail::Replicas replicas;
   const double before = best();
-  const bool saves = !options_.save_best_only || (replicas.is_first() && is_better(run));
-  if ((has_rows_ ? replicas.any(saves) : saves) && !save(run)) best_.assign(before);
+  const bool decides = has_rows_ || detail::Replicas().is_first();
+  const bool saves = !options_.save_best_only || (decides && is_better(run));
+  if (saves && !save(run)) best_.assign(before);
 }
+// By the value of the first process, which may be one that a callback of its own has added.
 TANDEM_INLINE bool ModelCheckpoint::is_better(const Run& run) {
-  const std::optional<double> value = monitor_.value(run);
+  const std::optional<double> value = has_rows_ ? monitor_.shared_value(run) : monitor_.value(run);
   if (!value || !monitor_.is_better(*value, best())) return false;
   best_.assign(*value);
   return true;
@@ -232,12 +232,25 @@ TANDEM_INLINE std::optional<std::string> ModelCheckpoint::path_for(const Run& ru
   }
   return path;
 }
+// That of the first process, in all that write; empty where path_for() has none.
+TANDEM_INLINE std::string ModelCheckpoint::shared_path(const Run& run) const {
+  if (!has_rows_) return path_for(run).value_or("");
+  const detail::Replicas replicas;
+  std::string path;
+  std::exception_ptr error;
+  if (replicas.is_first()) try {
+      path = path_for(run).value_or("");
+    } catch (...) {  // raised again below, when the others know
+      error = std::current_exception();
+    }
+  if (replicas.others_raised(error))
+    errors::raise<errors::AbortedError>("ModelCheckpoint", "rank 0 could not name the file " + path_);
+  return replicas.shared(path);
+}
 // Returns false if no file was written.
 TANDEM_INLINE bool ModelCheckpoint::save(const Run& run) {
-  const detail::Replicas replicas;
-  if (!replicas.is_first() && !has_rows_) return true;
-  std::string path = replicas.is_first() ? path_for(run).value_or("") : "";
-  if (has_rows_) path = replicas.shared(path);
+  if (!detail::Replicas().is_first() && !has_rows_) return true;
+  const std::string path = shared_path(run);
   if (path.empty()) return false;
   const auto measured = monitor_.measured_weights(run);
   const bool saved = writes_.attempt([&] { save_weights(*run.model(), path); }, has_rows_);
