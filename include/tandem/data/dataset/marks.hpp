@@ -230,13 +230,6 @@ class MarkedCursor : public Cursor<T> {
   i64 number_ = 0, noted_ = 0;  // elements so far; read_ at the last mark
 };
 
-/// Opens an input at a place that a text may have said.
-template <class T>
-std::unique_ptr<Cursor<T>> open_at(const Stage<T>& input, const Run& run, i64 place) {
-  const i64 n = input.cardinality();
-  return input.open(run, n >= 0 ? std::min(place, n) : place);
-}
-
 /// Begins a run of a stage at element `first`: make(track) makes its cursor.
 template <class State, class Make>
 auto begun(const StageInfo& stage, MarksOf<State>& marks, const Run& run, i64 first, const Make& make) {

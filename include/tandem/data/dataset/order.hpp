@@ -45,9 +45,8 @@ class Range final : public Stage<T> {
   class Run_ final : public Cursor<T> {
    public:
     Run_(const Range& stage, const Run& run, i64 first) : stage_(stage), next_(stage.begin_ + first * stage.step_) {
-      const i64 n = stage.input_->cardinality();
       const bool has_any = stage.end_ < 0 || next_ < stage.end_;
-      if (has_any) input_ = stage.input_->open(run, is_finite(n) ? std::min(next_, n) : next_);
+      if (has_any) input_ = open_at(*stage.input_, run, next_);
     }
     bool next(T& out) override {
       if (!input_ || (stage_.end_ >= 0 && next_ >= stage_.end_)) return false;
@@ -243,7 +242,7 @@ class Zip final : public Stage<std::tuple<Ts...>> {
   }
   std::unique_ptr<Cursor<Element>> open(const Run& run, i64 first) const override {
     return std::make_unique<Run_>(
-        each([&](const auto& input, std::size_t i) { return input->open(run.input(i), first); }));
+        each([&](const auto& input, std::size_t i) { return open_at(*input, run.input(i), first); }));
   }
 
  private:

@@ -151,6 +151,13 @@ class Stage : public StageInfo {
 template <class T>
 using StageRef = std::shared_ptr<const Stage<T>>;
 
+/// Opens an input at a place that may lie behind its end.
+template <class T>
+std::unique_ptr<Cursor<T>> open_at(const Stage<T>& input, const Run& run, i64 place) {
+  const i64 n = input.cardinality();
+  return input.open(run, n >= 0 ? std::min(place, n) : place);
+}
+
 /// Opens a run and passes over the first elements, for stages that cannot begin elsewhere.
 template <class T>
 std::unique_ptr<Cursor<T>> skipped(std::unique_ptr<Cursor<T>> cursor, i64 first) {
