@@ -103,7 +103,7 @@ TANDEM_INLINE void check_buckets(const std::vector<i64>& boundaries, const std::
 }
 
 TANDEM_INLINE double Draw::operator()() {
-  const random::Words w = numbers_.block(next_++, 0xd7);  // a counter of its own
+  const random::Words w = numbers_.block(next_++, static_cast<std::uint32_t>(blocks_));
   return random::unit(random::join(w.w[0], w.w[1]));
 }
 TANDEM_INLINE std::size_t chosen(const std::vector<double>& weights, double uniform) {

@@ -50,6 +50,8 @@ class TANDEM_API StageInfo {
   const char* name() const { return name_; }
   /// The longest way to a source, which tells the stages of a pipeline apart.
   i64 depth() const { return depth_; }
+  /// The most stages on a way to a source that have asked for own_seed, itself included.
+  i64 draws() const { return draws_; }
   StageCounts& counts() const { return counts_; }
   /// Its own or, if it has none, those of an input.
   const Workers& workers() const { return workers_; }
@@ -64,11 +66,14 @@ class TANDEM_API StageInfo {
     workers_ = workers;
     workers_.stage = this;
   }
+  /// The seed of the numbers that a stage draws; called by its constructor. It is `seed` for the first stage on the way
+  /// from a source that draws, and another one behind each: stages of equal seeds in a row would draw the same.
+  i64 own_seed(i64 seed);
 
  private:
   const char* name_;
   std::vector<Ref> inputs_;
-  i64 depth_ = 0;
+  i64 depth_ = 0, draws_ = 0;
   Workers workers_;
   mutable StageCounts counts_;
 };

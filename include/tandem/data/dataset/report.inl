@@ -21,10 +21,15 @@ TANDEM_INLINE StageInfo::StageInfo(const char* name, std::vector<Ref> inputs)
     : name_(name), inputs_(std::move(inputs)) {
   for (const Ref& input : inputs_) {
     depth_ = std::max(depth_, input->depth() + 1);
+    draws_ = std::max(draws_, input->draws());
     if (input->workers().threads > workers_.threads) workers_ = input->workers();
   }
 }
 TANDEM_INLINE StageInfo::~StageInfo() = default;
+TANDEM_INLINE i64 StageInfo::own_seed(i64 seed) {
+  const auto before = static_cast<u64>(draws_++);
+  return before == 0 ? seed : static_cast<i64>(mix(static_cast<u64>(seed), before));
+}
 
 TANDEM_INLINE void Timing::start() { begin_ = tandem::detail::nanoseconds_now(); }
 TANDEM_INLINE void Timing::stop() {

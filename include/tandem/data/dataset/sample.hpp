@@ -15,10 +15,15 @@ struct SampleOptions {
 
 namespace detail {
 
+/// Which of the blocks of random numbers a stage has: no two have the same, so that equal seeds draw apart. Shuffles
+/// have 0xd5 (permutation.inl) and 0xd6 (shuffle.hpp).
+enum class DrawBlocks : std::uint32_t { sample = 0xd7, resample = 0xd8 };
+
 /// Uniform numbers in [0, 1), of a stage's seed and an epoch.
 class TANDEM_API Draw {
  public:
-  Draw(i64 seed, i64 epoch) : numbers_{static_cast<u64>(seed), static_cast<u64>(epoch)} {}
+  Draw(DrawBlocks blocks, i64 seed, i64 epoch)
+      : numbers_{static_cast<u64>(seed), static_cast<u64>(epoch)}, blocks_(blocks) {}
   double operator()();
   /// How many were drawn; goes on behind so many.
   i64 count() const { return static_cast<i64>(next_); }
@@ -26,6 +31,7 @@ class TANDEM_API Draw {
 
  private:
   random::Stream numbers_;
+  DrawBlocks blocks_;
   u64 next_ = 0;
 };
 /// The index of the weight in whose part of the sum a uniform number lies.
@@ -41,6 +47,7 @@ class Sample final : public Stage<T> {
         inputs_(std::move(inputs)),
         weights_(std::move(weights)),
         options_(options) {
+    options_.seed = this->own_seed(options.seed);
     if (weights_.empty()) weights_.assign(inputs_.size(), 1.0);
     check_weights(this->name(), inputs_.size(), weights_);
   }
@@ -67,7 +74,8 @@ class Sample final : public Stage<T> {
     Run_(const Sample& stage, const Run& run)
         : stage_(stage),
           weights_(stage.weights_),
-          draw_(stage.options_.seed, stage.options_.rerandomize_each_iteration ? run.key.epoch : 0) {
+          draw_(DrawBlocks::sample, stage.options_.seed,
+                stage.options_.rerandomize_each_iteration ? run.key.epoch : 0) {
       for (const auto& input : stage.inputs_) inputs_.push_back(input->open(run.input(inputs_.size()), 0));
     }
     bool next(T& out) override {
@@ -169,7 +177,7 @@ class Resample final : public Stage<std::pair<i64, T>> {
         input_(std::move(input)),
         class_of_(std::move(class_of)),
         accept_(acceptance(target, initial)),
-        seed_(seed) {}
+        seed_(this->own_seed(seed)) {}
   i64 cardinality() const override {
     return input_->cardinality() == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
   }
@@ -192,7 +200,7 @@ class Resample final : public Stage<std::pair<i64, T>> {
         : MarkedCursor<std::pair<i64, T>, State, Run_>(std::move(track), 8, 32),
           stage_(stage),
           run_(run),
-          draw_(stage.seed_, run.key.epoch) {}
+          draw_(DrawBlocks::resample, stage.seed_, run.key.epoch) {}
     bool read(std::pair<i64, T>& out) {
       for (;;) {
         ++this->read_;  // also of an element that raises
