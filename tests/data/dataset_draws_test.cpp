@@ -40,4 +40,42 @@ TEST_CASE("draws: one sample_from_datasets within another, and two rejection_res
   CHECK(std::abs(kept_twice - 250) < 60);
 }
 
+// In how many of `epochs` epochs the two elements of a data set come as 0, 1.
+template <class D>
+i64 in_order(const D& ds, i64 epochs) {
+  i64 r = 0;
+  for (i64 epoch = 0; epoch < epochs; ++epoch) {
+    Longs elements;
+    for (const i64 x : ds.epoch(epoch)) elements.push_back(x);
+    REQUIRE(elements.size() == 2);
+    r += elements == Longs{0, 1};
+  }
+  return r;
+}
+
+TEST_CASE("draws: two shuffles in a row, of equal seeds") {
+  const auto f = [](i64 x) { return x; };
+  const auto indexed = data::range(2).shuffle(), stream = data::range(2).filter([](i64) { return true; }).shuffle(10);
+  CHECK(std::abs(in_order(indexed, 400) - 200) < 60);
+  CHECK(std::abs(in_order(indexed.map(f).shuffle(), 400) - 200) < 60);
+  CHECK(std::abs(in_order(indexed.shuffle().map(f).shuffle(), 400) - 200) < 60);
+  CHECK(std::abs(in_order(stream.shuffle(10), 400) - 200) < 60);
+  CHECK(std::abs(in_order(stream.map(f).shuffle(10).shuffle(10), 400) - 200) < 60);
+  CHECK(std::abs(in_order(data::zip(indexed, data::range(2)).map([](i64 a, i64) { return a; }).shuffle(), 400) - 200) <
+        60);
+}
+
+TEST_CASE("draws: what is before a shuffle, but for other draws, does not change its order") {
+  const auto f = [](i64 x) { return x; };
+  const Longs order = data::range(30).shuffle().to_vector();
+  CHECK(data::range(30).map(f).take(40).shuffle().to_vector() == order);
+  CHECK(data::range(30).shuffle().map(f).to_vector() == order);
+  // So data sets that are shuffled alike stay together.
+  const auto a = data::range(30), b = a.map(f).concatenate(data::range(0));
+  for (const i64 epoch : {0, 1, 7}) {
+    for (auto& [x, y] : data::zip(a.shuffle(), b.shuffle()).epoch(epoch)) CHECK(x == y);
+    for (auto& [x, y] : data::zip(a.shuffle(9).shuffle(5), b.shuffle(9).shuffle(5)).epoch(epoch)) CHECK(x == y);
+  }
+}
+
 }  // namespace data_dataset_draws_test

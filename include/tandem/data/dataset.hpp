@@ -176,8 +176,7 @@ class Dataset {
   /// f gets the tensors of one element, a number or a text as a scalar tensor, and returns tensors; what it cannot do
   /// is vectorized_map's to say. It is traced for each shape of elements. Elements have the same bits wherever an
   /// iteration begins. A stream is read up to .batch_size elements ahead.
-  ///   throws  errors::InvalidArgumentError for options out of range. Iterations raise what f throws while it is
-  ///   traced,
+  ///   throws  errors::InvalidArgumentError for options out of range. Iterations raise what f throws in its trace,
   ///           errors::UnimplementedError for an op without a rule, and the errors of elements, as those of map
   template <class F>
   auto map_batched(F f, MapBatchedOptions options = {}) const {
@@ -225,7 +224,8 @@ class Dataset {
 
   // Order and choice.
 
-  /// A random order of all elements, another one in each epoch, of an indexed data set with an end.
+  /// A random order of all elements, another one in each epoch, of an indexed data set with an end. Behind another
+  /// shuffle it is a new one; side by side, data sets of equal size that are shuffled with equal seeds stay together.
   Dataset shuffle(ShuffleOptions options = {}) const { return with(detail::shuffled(stage_, 0, options)); }
   /// Random elements of a buffer that the following elements fill. The same as shuffle() where the buffer is not
   /// smaller than an indexed data set: it then takes no memory.

@@ -24,7 +24,9 @@ template <class T>
 class ShuffleAll final : public Stage<T> {
  public:
   ShuffleAll(StageRef<T> input, const ShuffleOptions& options)
-      : Stage<T>("shuffle", {input}), input_(std::move(input)), options_(options) {}
+      : Stage<T>("shuffle", {input}), input_(std::move(input)), options_(options) {
+    options_.seed = this->own_seed(options.seed);
+  }
   i64 cardinality() const override { return input_->cardinality(); }
   bool indexed() const override { return true; }
   T at(const Key& key, i64 index) const override { return input_->at(key, order(key)(index)); }
@@ -68,6 +70,7 @@ class ShuffleBuffer final : public Stage<T> {
  public:
   ShuffleBuffer(StageRef<T> input, i64 size, const ShuffleOptions& options)
       : Stage<T>("shuffle", {input}), input_(std::move(input)), size_(size), options_(options) {
+    options_.seed = this->own_seed(options.seed);
     if (size == 0) raise_stream_shuffle();
     check_at_least("shuffle", "buffer_size", size, 1);
   }
