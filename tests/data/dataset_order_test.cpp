@@ -53,4 +53,38 @@ TEST_CASE("zip: with a stream, no input goes on behind its end") {
   check_end(stream(4).shuffle(3), 4);
 }
 
+TEST_CASE("choose_from_datasets: ends with its data sets") {
+  const std::vector<data::Dataset<i64>> ends{data::range(2), data::range(10, 12)};
+  const auto choice = data::range(2).repeat();
+  // The default is TensorFlow's: the end of the first data set that ends.
+  const std::vector<data::Dataset<i64>> uneven{data::range(1), data::range(10, 13)};
+  CHECK(data::choose_from_datasets(uneven, choice).to_vector() == Longs{0, 10});
+  CHECK(data::choose_from_datasets(uneven, choice, true).to_vector() == Longs{0, 10});
+  CHECK(data::choose_from_datasets(uneven, choice, false).to_vector() == Longs{0, 10, 11, 12});
+  // When all have ended, so does an infinite choice.
+  const auto all = data::choose_from_datasets(ends, choice, false);
+  CHECK(all.to_vector() == Longs{0, 10, 1, 11});
+  CHECK(count_from(all, {0, 1}) == 3);
+  CHECK(count_from(all, {0, 4}) == 0);
+  CHECK(count_from(all, {0, 1000}) == 0);
+  CHECK(all.shard(2, 1).to_vector() == Longs{10, 11});
+  CHECK(all.skip(9).to_vector().empty());
+  CHECK(all.batch(3).to_vector()[1].to_vector<i64>() == Longs{11});
+  CHECK(data::choose_from_datasets(uneven, choice).batch(3).to_vector().size() == 1);
+  CHECK_THROWS_AS(data::choose_from_datasets<i64>({}, choice), errors::InvalidArgumentError);
+}
+
+TEST_CASE("memory_limit: data sets of several others keep the least") {
+  const auto limited = data::range(9).memory_limit(500), larger = data::range(9).memory_limit(900);
+  const std::vector<data::Dataset<i64>> both{data::range(9), limited};
+  CHECK(data::choose_from_datasets(both, data::range(2).repeat()).limit() == 500);
+  CHECK(data::choose_from_datasets<i64>({larger, data::range(9)}, limited).limit() == 500);
+  CHECK(stream(1).concatenate(limited).limit() == 500);
+  CHECK(larger.concatenate(limited).limit() == 500);
+  CHECK(limited.concatenate(stream(1)).limit() == 500);
+  CHECK(stream(1).concatenate(stream(1)).limit() == 0);
+  CHECK_THROWS_AS(stream(1).concatenate(data::range(200).memory_limit(100)).shuffle(200).to_vector(),
+                  errors::ResourceExhaustedError);
+}
+
 }  // namespace data_dataset_order_test

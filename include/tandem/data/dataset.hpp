@@ -253,7 +253,8 @@ class Dataset {
   }
   /// These elements, then those of another data set.
   Dataset concatenate(const Dataset& other) const {
-    return with(std::make_shared<detail::Concatenate<T>>(stage_, other.stage_));
+    return Dataset(std::make_shared<detail::Concatenate<T>>(stage_, other.stage_),
+                   detail::least_limit(memory_limit_, other.memory_limit_));
   }
 
   // Batches and windows.
@@ -336,7 +337,6 @@ class Dataset {
   Dataset prefetch(i64 buffer_size) const { return with(std::make_shared<detail::Prefetch<T>>(stage_, buffer_size)); }
   /// Keeps the elements of the first epoch in memory; later iterations get these.
   Dataset cache() const { return with(std::make_shared<detail::Cache<T>>(stage_)); }
-
   /// The same in a file, which later processes read, too. It is written under a temporary name by the first iteration
   /// that reaches the end; one that ends before, or a full disk, leaves no file. Remove it when what lies before has
   /// changed: only the type of the elements is checked. The result is a stream; data::load(path) is indexed.

@@ -119,8 +119,11 @@ TANDEM_INLINE std::size_t chosen(const std::vector<double>& weights, double unif
   }
   return last;  // rounding; or no weight is left
 }
-TANDEM_INLINE void check_weights(const char* op, std::size_t datasets, const std::vector<double>& weights) {
+TANDEM_INLINE void check_datasets(const char* op, std::size_t datasets) {
   if (datasets == 0) errors::raise<errors::InvalidArgumentError>(op, "there is no data set");
+}
+TANDEM_INLINE void check_weights(const char* op, std::size_t datasets, const std::vector<double>& weights) {
+  check_datasets(op, datasets);
   if (weights.size() != datasets)
     errors::raise<errors::InvalidArgumentError>(
         op, "there are " + std::to_string(datasets) + " data sets, but " + std::to_string(weights.size()) + " weights");

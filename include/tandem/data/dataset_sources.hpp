@@ -14,13 +14,6 @@
 namespace TANDEM_NS::data {
 
 namespace detail {
-/// The least of the limits that are not 0, which is none.
-inline i64 least_limit(std::initializer_list<i64> limits) {
-  i64 r = 0;
-  for (const i64 limit : limits)
-    if (limit > 0 && (r == 0 || limit < r)) r = limit;
-  return r;
-}
 TANDEM_API i64 range_count(i64 start, i64 stop, i64 step);
 }  // namespace detail
 
@@ -72,8 +65,9 @@ inline Dataset<i64> range(i64 stop) { return range(0, stop); }
 /// Tuples of the elements of several data sets, up to the end of the shortest.
 template <class... Ts>
 Dataset<std::tuple<Ts...>> zip(const Dataset<Ts>&... datasets) {
-  return Dataset<std::tuple<Ts...>>(std::make_shared<detail::Zip<Ts...>>(datasets.stage()...),
-                                    detail::least_limit({datasets.limit()...}));
+  i64 limit = 0;
+  ((limit = detail::least_limit(limit, datasets.limit())), ...);
+  return Dataset<std::tuple<Ts...>>(std::make_shared<detail::Zip<Ts...>>(datasets.stage()...), limit);
 }
 /// Elements of several data sets, each drawn from one of them at random, with these probabilities or equal ones.
 ///   throws  errors::InvalidArgumentError for no data sets, another number of weights, and weights that are negative,
@@ -85,18 +79,25 @@ Dataset<T> sample_from_datasets(const std::vector<Dataset<T>>& datasets, std::ve
   i64 limit = 0;
   for (const Dataset<T>& dataset : datasets) {
     stages.push_back(dataset.stage());
-    limit = detail::least_limit({limit, dataset.limit()});
+    limit = detail::least_limit(limit, dataset.limit());
   }
   return Dataset<T>(std::make_shared<detail::Sample<T>>(std::move(stages), std::move(weights), options), limit);
 }
-/// The next element of the data set whose number `choice` gives, for each of these numbers; data sets that have ended
-/// are passed over.
+/// The next element of the data set whose number `choice` gives, for each of these numbers.
+///   stop_on_empty_dataset  ends where a data set is chosen that has ended; otherwise such a choice is passed over, and
+///                          the end is that of `choice`, or where all have ended
+///   throws  errors::InvalidArgumentError for no data sets; iterations also for a number that no data set has
 template <class T>
 Dataset<T> choose_from_datasets(const std::vector<Dataset<T>>& datasets, const Dataset<i64>& choice,
-                                bool stop_on_empty_dataset = false) {
+                                bool stop_on_empty_dataset = true) {
   std::vector<detail::StageRef<T>> stages;
-  for (const Dataset<T>& dataset : datasets) stages.push_back(dataset.stage());
-  return Dataset<T>(std::make_shared<detail::Choose<T>>(std::move(stages), choice.stage(), stop_on_empty_dataset));
+  i64 limit = choice.limit();
+  for (const Dataset<T>& dataset : datasets) {
+    stages.push_back(dataset.stage());
+    limit = detail::least_limit(limit, dataset.limit());
+  }
+  return Dataset<T>(std::make_shared<detail::Choose<T>>(std::move(stages), choice.stage(), stop_on_empty_dataset),
+                    limit);
 }
 
 /// Writes the elements of epoch 0 to a file, whole or not at all.

@@ -36,6 +36,7 @@ class TANDEM_API Draw {
 };
 /// The index of the weight in whose part of the sum a uniform number lies.
 TANDEM_API std::size_t chosen(const std::vector<double>& weights, double uniform);
+TANDEM_API void check_datasets(const char* op, std::size_t datasets);
 TANDEM_API void check_weights(const char* op, std::size_t datasets, const std::vector<double>& weights);
 [[noreturn]] TANDEM_API void raise_choice(i64 choice, std::size_t datasets);
 
@@ -119,7 +120,9 @@ class Choose final : public Stage<T> {
       : Stage<T>("choose_from_datasets", {inputs.begin(), inputs.end()}),
         inputs_(std::move(inputs)),
         choice_(std::move(choice)),
-        stop_(stop_on_empty) {}
+        stop_(stop_on_empty) {
+    check_datasets(this->name(), inputs_.size());
+  }
   i64 cardinality() const override { return unknown_cardinality; }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
     return skipped<T>(std::make_unique<Run_>(*this, run), first);
@@ -130,6 +133,7 @@ class Choose final : public Stage<T> {
    public:
     Run_(const Choose& stage, const Run& run) : stage_(stage), choice_(stage.choice_->open(run, 0)) {
       for (const auto& input : stage.inputs_) inputs_.push_back(input->open(run.input(inputs_.size()), 0));
+      left_ = inputs_.size();
     }
     bool next(T& out) override {
       return visit([&](Cursor<T>& input) { return input.next(out); });
@@ -145,16 +149,20 @@ class Choose final : public Stage<T> {
    private:
     template <class F>
     bool visit(const F& f) {
-      for (i64 i = 0; choice_->next(i);) {
+      for (i64 i = 0; left_ > 0 && choice_->next(i);) {
         if (i < 0 || i >= std::ssize(inputs_)) raise_choice(i, inputs_.size());
-        if (f(*inputs_[static_cast<std::size_t>(i)])) return true;
-        if (stage_.stop_) return false;
+        auto& input = inputs_[static_cast<std::size_t>(i)];
+        if (!input) continue;
+        if (f(*input)) return true;
+        input.reset();
+        left_ = stage_.stop_ ? 0 : left_ - 1;
       }
       return false;
     }
     const Choose& stage_;
     std::unique_ptr<Cursor<i64>> choice_;
-    std::vector<std::unique_ptr<Cursor<T>>> inputs_;
+    std::vector<std::unique_ptr<Cursor<T>>> inputs_;  // null: has ended
+    std::size_t left_ = 0;                            // that have not
   };
 
   std::vector<StageRef<T>> inputs_;

@@ -43,6 +43,9 @@ class TANDEM_API Budget {
   std::atomic<i64> used_ = 0;
 };
 
+/// The lesser of two limits, of which 0 is none.
+inline i64 least_limit(i64 a, i64 b) { return a == 0 || (b != 0 && b < a) ? b : a; }
+
 /// A number that depends on all bits of two (the finalizer of SplitMix64).
 inline u64 mix(u64 a, u64 b) {
   u64 x = a + 0x9e3779b97f4a7c15u * (b + 1);
