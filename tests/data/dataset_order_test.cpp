@@ -87,4 +87,29 @@ TEST_CASE("memory_limit: data sets of several others keep the least") {
                   errors::ResourceExhaustedError);
 }
 
+TEST_CASE("repeat: goes on behind a repetition without elements") {
+  const auto maybe = data::range(2).shuffle().take(1).filter([](i64 x) { return x == 1; });
+  i64 ones = 0;
+  for (i64 epoch = 0; epoch < 100; ++epoch)
+    for (const i64 x : maybe.epoch(epoch)) ones += x;
+  REQUIRE(ones > 30);
+  REQUIRE(ones < 70);
+  const auto all = maybe.repeat(100);
+  CHECK(all.to_vector() == Longs(std::size_t(ones), 1));
+  for (const i64 k : {i64{1}, ones / 2, ones - 1, ones, ones + 5})
+    CHECK(count_from(all, {0, k}) == std::max<i64>(0, ones - k));
+  CHECK(all.skip(3).shard(2, 0).to_vector().size() == static_cast<std::size_t>((ones - 3 + 1) / 2));
+  // Without a count the first one that has no element is the end, as in TensorFlow, also in batches and on passing
+  // over.
+  const Longs endless = maybe.repeat().to_vector();
+  CHECK(std::ssize(endless) < ones);
+  i64 in_batches = 0;
+  for (const Tensor& batch : maybe.repeat().batch(3)) in_batches += batch.shape()[0];
+  CHECK(in_batches == std::ssize(endless));
+  for (i64 k = 0; k < 12; ++k) CHECK(count_from(maybe.repeat(), {0, k}) == std::max<i64>(0, std::ssize(endless) - k));
+  CHECK(stream(0).repeat().to_vector().empty());
+  CHECK(stream(0).repeat().skip(4).to_vector().empty());
+  CHECK(stream(0).repeat(5).to_vector().empty());
+}
+
 }  // namespace data_dataset_order_test

@@ -233,7 +233,7 @@ class Dataset {
     detail::check_at_least("shuffle", "buffer_size", buffer_size, 1);
     return with(detail::shuffled(stage_, buffer_size, options));
   }
-  /// The epoch `count` times, or without end; each with its own order and random numbers.
+  /// The epoch `count` times, or without end (but to one without elements); each with its own order and random numbers.
   Dataset repeat(i64 count = -1) const { return with(std::make_shared<detail::Repeat<T>>(stage_, count)); }
   /// The first n elements.
   Dataset take(i64 n) const {

@@ -120,27 +120,28 @@ class Repeat final : public Stage<T> {
     }
     i64 skip(i64 n) override {
       i64 done = 0;
-      for (i64 empty = 0; input_ && done < n && empty < 2;) {
+      for (bool fresh = false; input_ && done < n; fresh = true) {
         const i64 passed = input_->skip(n - done);
         done += passed;
-        if (done == n) break;
-        empty = passed == 0 ? empty + 1 : 0;
-        ++repetition_;
-        open(0);
+        if (done < n) go_on(fresh && passed == 0);
       }
       return done;
     }
     bool next(T& out) override {
       for (bool fresh = false; input_; fresh = true) {
         if (input_->next(out)) return true;
-        if (fresh) return false;  // an empty input has no first element however often it is read
-        ++repetition_;
-        open(0);
+        go_on(fresh);
       }
       return false;
     }
 
    private:
+    // To the next repetition. Behind an empty one only where they are counted: others could be without end.
+    void go_on(bool empty) {
+      ++repetition_;
+      if (empty && stage_.count_ < 0) input_.reset();
+      else open(0);
+    }
     void open(i64 first) {
       input_.reset();
       if (stage_.count_ >= 0 && repetition_ >= stage_.count_) return;
