@@ -112,4 +112,33 @@ TEST_CASE("repeat: goes on behind a repetition without elements") {
   CHECK(stream(0).repeat(5).to_vector().empty());
 }
 
+TEST_CASE("repeat within flat_map: repetitions have epochs of their own") {
+  const auto ds = data::range(20).flat_map([](i64) { return data::range(30).shuffle().repeat(1'000'003).take(60); });
+  std::set<Longs> orders;
+  for (const Tensor& order : ds.batch(30)) orders.insert(order.to_vector<i64>());
+  CHECK(orders.size() == 40);
+}
+
+TEST_CASE("Dataset: more than 2^63 - 1 elements raise") {
+  const i64 many = i64{1} << 40, most = std::numeric_limits<i64>::max();
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { data::range(many).repeat(many); }),
+             ContainsSubstring("repeat: 1099511627776 times 1099511627776 elements are more than 2^63 - 1"));
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] {
+               const auto half = data::range(i64{1} << 62);
+               half.concatenate(half);
+             }),
+             ContainsSubstring("concatenate: 4611686018427387904 and 4611686018427387904 elements are more than"));
+  const auto largest = data::range(most);
+  CHECK_THROWS_AS(data::sample_from_datasets<i64>({largest, largest}), errors::InvalidArgumentError);
+  CHECK(data::sample_from_datasets<i64>({largest, largest}, {0, 1}).cardinality() == most);
+  CHECK(data::sample_from_datasets<i64>({largest, largest, largest.repeat()}).cardinality() ==
+        data::infinite_cardinality);
+  CHECK(data::sample_from_datasets<i64>({largest, largest}, {}, {.stop_on_empty_dataset = true}).cardinality() ==
+        data::unknown_cardinality);
+  CHECK(largest.concatenate(data::range(0)).size() == most);
+  CHECK(data::range(most / 7).repeat(7).size() == most / 7 * 7);
+  CHECK(data::range(0).repeat(most).size() == 0);
+  CHECK(data::range(most / 7).repeat(7).at(0, most / 7 * 7 - 1) == most / 7 - 1);
+}
+
 }  // namespace data_dataset_order_test

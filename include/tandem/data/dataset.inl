@@ -46,6 +46,25 @@ TANDEM_INLINE void check_at_least(const char* op, const char* what, i64 value, i
     errors::raise<errors::InvalidArgumentError>(
         op, std::string(what) + " must be at least " + std::to_string(least) + ", but is " + std::to_string(value));
 }
+namespace impl {
+
+[[noreturn]] inline void raise_count(const char* op, i64 m, const char* joined, i64 n) {
+  errors::raise<errors::InvalidArgumentError>(
+      op, std::to_string(m) + joined + std::to_string(n) + " elements are more than 2^63 - 1");
+}
+
+}  // namespace impl
+
+TANDEM_INLINE i64 repeated_count(const char* op, i64 count, i64 n) {
+  i64 r = 0;
+  if (__builtin_mul_overflow(count, n, &r)) impl::raise_count(op, count, " times ", n);
+  return r;
+}
+TANDEM_INLINE i64 added_count(const char* op, i64 m, i64 n) {
+  i64 r = 0;
+  if (__builtin_add_overflow(m, n, &r)) impl::raise_count(op, m, " and ", n);
+  return r;
+}
 TANDEM_INLINE void raise_stream_shuffle() {
   errors::raise<errors::InvalidArgumentError>(
       "shuffle",

@@ -13,6 +13,10 @@ namespace detail {
 /// Whether this is a number of elements, not one of the two constants.
 inline bool is_finite(i64 cardinality) { return cardinality >= 0; }
 TANDEM_API void check_at_least(const char* op, const char* what, i64 value, i64 least);
+/// Numbers of elements: that of `count` times n, and of m and n.
+///   throws  errors::InvalidArgumentError for more than 2^63 - 1
+TANDEM_API i64 repeated_count(const char* op, i64 count, i64 n);
+TANDEM_API i64 added_count(const char* op, i64 m, i64 n);
 
 /// Elements begin, begin + step ... below end: skip, take and shard. An end of infinite_cardinality is the input's.
 template <class T>
@@ -82,12 +86,13 @@ class Repeat final : public Stage<T> {
  public:
   Repeat(StageRef<T> input, i64 count) : Stage<T>("repeat", {input}), input_(std::move(input)), count_(count) {
     check_at_least("repeat", "count", count, -1);
+    Repeat::cardinality();  // raises
   }
   i64 cardinality() const override {
     const i64 n = input_->cardinality();
     if (n == 0 || count_ == 0) return 0;
     if (count_ < 0 || n == infinite_cardinality) return infinite_cardinality;
-    return is_finite(n) ? n * count_ : unknown_cardinality;
+    return is_finite(n) ? repeated_count(this->name(), count_, n) : unknown_cardinality;
   }
   bool indexed() const override { return input_->indexed() && input_->cardinality() > 0; }
   T at(const Key& key, i64 index) const override {
@@ -106,7 +111,9 @@ class Repeat final : public Stage<T> {
 
  private:
   Key repeated(Key key, i64 repetition) const {
-    key.epoch = count_ >= 0 ? key.epoch * count_ + repetition : (key.epoch << 32) + repetition;
+    const u64 epoch = static_cast<u64>(key.epoch);  // of an inner data set any number: sums and products wrap around
+    const u64 first = count_ >= 0 ? epoch * static_cast<u64>(count_) : epoch << 32;
+    key.epoch = static_cast<i64>(first + static_cast<u64>(repetition));
     return key;
   }
 
@@ -164,11 +171,13 @@ template <class T>
 class Concatenate final : public Stage<T> {
  public:
   Concatenate(StageRef<T> a, StageRef<T> b)
-      : Stage<T>("concatenate", {a, b}), a_(std::move(a)), b_(std::move(b)), first_(a_->cardinality()) {}
+      : Stage<T>("concatenate", {a, b}), a_(std::move(a)), b_(std::move(b)), first_(a_->cardinality()) {
+    Concatenate::cardinality();  // raises
+  }
   i64 cardinality() const override {
     const i64 n = b_->cardinality();
     if (first_ == infinite_cardinality || n == infinite_cardinality) return infinite_cardinality;
-    return is_finite(first_) && is_finite(n) ? first_ + n : unknown_cardinality;
+    return is_finite(first_) && is_finite(n) ? added_count(this->name(), first_, n) : unknown_cardinality;
   }
   bool indexed() const override { return a_->indexed() && b_->indexed() && is_finite(first_); }
   T at(const Key& key, i64 index) const override {

@@ -51,19 +51,22 @@ class Sample final : public Stage<T> {
     options_.seed = this->own_seed(options.seed);
     if (weights_.empty()) weights_.assign(inputs_.size(), 1.0);
     check_weights(this->name(), inputs_.size(), weights_);
+    Sample::cardinality();  // raises
   }
   i64 cardinality() const override {
-    i64 sum = 0;
-    bool all = true, any = false;
+    bool any_ends = false, all_end = true;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       if (weights_[i] == 0) continue;  // is never drawn from
       const i64 n = inputs_[i]->cardinality();
       if (n == unknown_cardinality) return n;
-      if (is_finite(n)) sum += n, any = true;
-      else all = false;
+      (is_finite(n) ? any_ends : all_end) = is_finite(n);
     }
-    if (options_.stop_on_empty_dataset) return any ? unknown_cardinality : infinite_cardinality;
-    return all ? sum : infinite_cardinality;
+    if (options_.stop_on_empty_dataset) return any_ends ? unknown_cardinality : infinite_cardinality;
+    if (!all_end) return infinite_cardinality;
+    i64 sum = 0;
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (weights_[i] != 0) sum = added_count(this->name(), sum, inputs_[i]->cardinality());
+    return sum;
   }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
     return skipped<T>(std::make_unique<Run_>(*this, run), first);
