@@ -5,6 +5,7 @@
 #include "tandem/function.hpp"
 #include "tests/image/pictures.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 
 using namespace tandem;
 using namespace pictures;
@@ -44,6 +45,23 @@ TEST_CASE("sobel_edges, image_gradients, total_variation: TensorFlow's values") 
   CHECK(image::total_variation(floats()).item<float>() == Catch::Approx(20.799999f));
   CHECK(image::total_variation(cast(image_i(), int32)).item<std::int32_t>() == 5304);
   CHECK(image::total_variation(stack({floats(), floats() * 2})).shape() == Shape{2});
+}
+
+TEST_CASE("total_variation, image_gradients: integers in which differences overflow are refused") {
+  const Tensor row = constant({1, 0, 5, 2}, {.shape = {1, 1, 4, 1}});
+  for (const DType dtype : {int32, int64, float16, bfloat16, float32, float64}) {
+    const Tensor x = cast(row, dtype), sum = image::total_variation(x);
+    CHECK(sum.dtype() == dtype);
+    CHECK(cast(sum, float64).to_vector<double>() == std::vector<double>{9});
+    CHECK(cast(image::image_gradients(x).dx, float64).to_vector<double>() == std::vector<double>{-1, 5, -3, 0});
+  }
+  for (const DType dtype : {uint8, uint16, uint32, uint64, int8, int16}) {
+    const Tensor x = cast(row, dtype);
+    const auto message = testing::error_of<InvalidArgumentError>([&] { image::total_variation(x); });
+    CHECK_THAT(message, ContainsSubstring("total_variation: differences of pixels may not fit into the dtype of x"));
+    CHECK_THAT(message, ContainsSubstring("cast(x, float32)"));
+    CHECK_THROWS_AS(image::image_gradients(x), InvalidArgumentError);
+  }
 }
 
 TEST_CASE("psnr, ssim, ssim_multiscale: TensorFlow's values") {

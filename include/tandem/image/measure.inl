@@ -34,6 +34,13 @@ inline Tensor part(const Tensor& x, const Slice& rows, const Slice& columns) {
 }
 // A number dtype in which means can be computed.
 inline Tensor measured(const Tensor& x) { return x.dtype() == DType::float64 ? x : cast(x, DType::float32); }
+// Differences of unsigned integers wrap around, and narrow ones overflow.
+inline void check_differences_fit(const char* op, const Tensor& x) {
+  const DType d = x.dtype();
+  if (is_integer(d) && d != DType::int32 && d != DType::int64)
+    raise(op, "differences of pixels may not fit into the dtype of x, " + to_string(x.spec()) +
+                  ": cast(x, float32), or to int32, first");
+}
 inline void check_pair(const char* op, const Tensor& a, const Tensor& b) {
   const auto is_real = [](DType d) { return is_floating(d) || is_integer(d); };
   if (a.rank() < 3 || !a.shape().is_compatible_with(b.shape()) || a.dtype() != b.dtype() || !is_real(a.dtype()))
@@ -119,6 +126,7 @@ TANDEM_INLINE ImageGradients image_gradients(const Tensor& x, OpOptions o) {
   const tandem::detail::CallSite call(o, "image_gradients");
   if (x.rank() != 4)
     impl::raise("image_gradients", "x must be [n, height, width, channels], not " + to_string(x.spec()));
+  impl::check_differences_fit("image_gradients", x);
   const Slice all, but_first(1, none), but_last(none, -1);
   const Tensor dy = impl::part(x, but_first, all) - impl::part(x, but_last, all);
   const Tensor dx = impl::part(x, all, but_first) - impl::part(x, all, but_last);
@@ -127,6 +135,7 @@ TANDEM_INLINE ImageGradients image_gradients(const Tensor& x, OpOptions o) {
 TANDEM_INLINE Tensor total_variation(const Tensor& x, OpOptions o) {
   const tandem::detail::CallSite call(o, "total_variation");
   impl::check_rank("total_variation", x);
+  impl::check_differences_fit("total_variation", x);
   const Slice all, but_first(1, none), but_last(none, -1);
   const Axes axes{-3, -2, -1};
   const Tensor dy = impl::part(x, but_first, all) - impl::part(x, but_last, all);
