@@ -253,6 +253,36 @@ TEST_CASE("Dataset: parts of a split have every element once") {
   CHECK_THROWS_AS(data::split(data::range(10), {0.5, 0.6}), errors::InvalidArgumentError);
 }
 
+TEST_CASE("Dataset: parts of a split keep their elements, whatever is shuffled before it") {
+  const auto in_epoch = [](const data::Dataset<i64>& part, i64 epoch) {
+    Longs r;
+    for (const i64 i : part.epoch(epoch)) r.push_back(i);
+    return r;
+  };
+  const auto all = data::range(10).shuffle();
+  REQUIRE(in_epoch(all, 0) != in_epoch(all, 1));
+  for (const bool again : {false, true}) {
+    const auto [train, test] = data::split(all, {.5, .5}, {.shuffle = again});
+    const Longs held_out = in_epoch(test, 0), rows = in_epoch(train, 0);
+    CHECK(sorted([&] {
+            Longs both = rows;
+            both.insert(both.end(), held_out.begin(), held_out.end());
+            return both;
+          }()) == numbers(10));
+    for (i64 e = 1; e < 6; ++e) {
+      CHECK(in_epoch(test, e) == held_out);
+      CHECK(in_epoch(train, e) == rows);
+      CHECK(sorted(in_epoch(train.shuffle(), e)) == sorted(rows));
+      CHECK(train.at(e, 1) == rows[1]);
+      CHECK(train.batch(2).at(e, 1).to_vector<i64>() == Longs{rows[2], rows[3]});
+    }
+    CHECK(in_epoch(train.shuffle(), 0) != in_epoch(train.shuffle(), 1));
+    Longs repeated = rows;
+    repeated.insert(repeated.end(), rows.begin(), rows.end());
+    CHECK(train.repeat(2).to_vector() == repeated);
+  }
+}
+
 TEST_CASE("Dataset: wrong arguments raise") {
   const Tensor x = zeros({10, 2}), y = zeros({9});
   const auto message = [](auto&& f) { return error_of<errors::InvalidArgumentError>(f); };

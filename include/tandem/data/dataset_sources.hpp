@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tandem/data/dataset.hpp"
+#include "tandem/data/dataset/first_epoch.hpp"
 #include "tandem/data/split.hpp"
 
 namespace TANDEM_NS::data {
@@ -137,7 +138,9 @@ Dataset<T> load_snapshot(const std::string& dir, const SnapshotOptions& options 
       std::make_shared<detail::Saved<T>>("load_snapshot", std::move(files), detail::snapshot_readers(options)));
 }
 
-/// Divides an indexed data set at random: auto [train, test] = data::split(ds, {0.8, 0.2}).
+/// Divides an indexed data set at random: auto [train, test] = data::split(ds, {0.8, 0.2}). The parts have the same
+/// elements in each epoch, those that `dataset` has in epoch 0, also where it is shuffled. What is to differ between
+/// epochs, as the order and random augmentation, comes behind the split: train.shuffle().
 ///   fractions  of the elements for each part, above 0, their sum at most 1
 ///   throws     errors::InvalidArgumentError for other fractions; as size()
 template <class T, std::size_t P>
@@ -145,8 +148,10 @@ std::array<Dataset<T>, P> split(const Dataset<T>& dataset, const double (&fracti
   const std::vector<i64> bounds = detail::split_bounds(dataset.size(), fractions);
   const Dataset<T> all =
       options.shuffle ? dataset.shuffle({.seed = options.seed, .reshuffle_each_iteration = false}) : dataset;
+  const auto fixed = std::make_shared<detail::FirstEpoch<T>>("split", all.stage());
   std::array<Dataset<T>, P> parts;
-  for (std::size_t i = 0; i < P; ++i) parts[i] = all.skip(bounds[i]).take(bounds[i + 1] - bounds[i]);
+  for (std::size_t i = 0; i < P; ++i)
+    parts[i] = Dataset<T>(std::make_shared<detail::Range<T>>("part", fixed, bounds[i], bounds[i + 1], 1), all.limit());
   return parts;
 }
 
