@@ -89,6 +89,10 @@ TEST_CASE("bucket_by_sequence_length: batches of similar length") {
              ContainsSubstring("an element has length 5, not below the last boundary, 5"));
   CHECK_THROWS_AS(ds.bucket_by_sequence_length(length, {3, 5}, {2, 2}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(ds.bucket_by_sequence_length(length, {5, 5}, {2, 2, 2}), errors::InvalidArgumentError);
+  CHECK(ds.bucket_by_sequence_length(length, {}, {4}).to_vector().size() == 3);
+  CHECK_THAT(error_of<errors::InvalidArgumentError>(
+                 [&] { ds.bucket_by_sequence_length(length, {}, {4}, {.pad_to_bucket_boundary = true}).to_vector(); }),
+             ContainsSubstring("pad_to_bucket_boundary needs a boundary"));
 }
 
 TEST_CASE("unbatch: rows of batches again") {

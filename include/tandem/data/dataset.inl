@@ -110,7 +110,8 @@ TANDEM_INLINE void raise_bucket(i64 length, i64 last_boundary) {
                                                   ", not below the last boundary, " + std::to_string(last_boundary) +
                                                   ", which pad_to_bucket_boundary pads to");
 }
-TANDEM_INLINE void check_buckets(const std::vector<i64>& boundaries, const std::vector<i64>& batch_sizes) {
+TANDEM_INLINE void check_buckets(const std::vector<i64>& boundaries, const std::vector<i64>& batch_sizes,
+                                 bool pads_to_boundary) {
   const char* const op = "bucket_by_sequence_length";
   if (batch_sizes.size() != boundaries.size() + 1)
     errors::raise<errors::InvalidArgumentError>(
@@ -118,6 +119,9 @@ TANDEM_INLINE void check_buckets(const std::vector<i64>& boundaries, const std::
                 " and " + std::to_string(boundaries.size()));
   if (!std::is_sorted(boundaries.begin(), boundaries.end(), std::less_equal<>()) && boundaries.size() > 1)
     errors::raise<errors::InvalidArgumentError>(op, "the boundaries must ascend");
+  if (pads_to_boundary && boundaries.empty())
+    errors::raise<errors::InvalidArgumentError>(
+        op, "pad_to_bucket_boundary needs a boundary to pad to; padded_batch pads all elements alike");
   for (const i64 size : batch_sizes) check_at_least(op, "a batch size", size, 1);
 }
 

@@ -25,7 +25,7 @@ struct BucketOptions {
   std::vector<double> padding_values = {};
   /// Pads to the largest length of the bucket, which is one below its boundary: the negative sizes of padded_shapes, or
   /// without these axis 0 of the tensors whose size there is the element's length. No element may be in the last
-  /// bucket.
+  /// bucket, and there must be a boundary.
   bool pad_to_bucket_boundary = false;
   bool drop_remainder = false;
 };
@@ -175,7 +175,8 @@ class BatchBy final : public Stage<B> {
 };
 
 [[noreturn]] TANDEM_API void raise_bucket(i64 length, i64 last_boundary);
-TANDEM_API void check_buckets(const std::vector<i64>& boundaries, const std::vector<i64>& batch_sizes);
+TANDEM_API void check_buckets(const std::vector<i64>& boundaries, const std::vector<i64>& batch_sizes,
+                              bool pads_to_boundary);
 
 /// Padded batches of elements of similar length.
 template <class T, class Length>
@@ -188,7 +189,7 @@ class Buckets final : public Stage<Batched<T>> {
         boundaries_(std::move(boundaries)),
         sizes_(std::move(sizes)),
         options_(std::move(options)) {
-    check_buckets(boundaries_, sizes_);
+    check_buckets(boundaries_, sizes_, options_.pad_to_bucket_boundary);
   }
   i64 cardinality() const override {
     return input_->cardinality() == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
