@@ -212,6 +212,19 @@ TEST_CASE("resume: what lies before is not computed again") {
       300);
 }
 
+TEST_CASE("resume: a shuffle whose buffer is larger than the stream") {
+  const auto stream = data::range(20).filter([](i64) { return true; });
+  for (const i64 size : {i64{15}, i64{20}, i64{21}, i64{1'000'000'000}, i64{1} << 40}) {
+    const auto ds = stream.shuffle(size);
+    const auto all = elements(ds.iterator({1, 0}), 100);
+    CHECK(all.size() == 20);
+    for (const i64 at : {1, 5, 19, 20}) {
+      INFO(size << " " << at);
+      CHECK(elements(ds.iterator({1, at}), 100) == decltype(all)(all.begin() + at, all.end()));
+    }
+  }
+}
+
 TEST_CASE("resume: seek points that no group can have are refused") {
   const auto groups = [](const char* text) {
     const auto ds = data::range(100).group_by_window([](i64 x) { return x % 3; },

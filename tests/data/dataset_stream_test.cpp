@@ -138,6 +138,25 @@ TEST_CASE("flat_map and interleave: the order of tf.data") {
   CHECK(data::range(4).flat_map([](i64 i) { return data::range(i % 2); }).to_vector() == Longs{0, 0});
 }
 
+TEST_CASE("interleave and prefetch: buffers larger than memory") {
+  // A cycle grows with the data sets that there are.
+  const auto lists = [](i64 i) { return data::range(10 * i, 10 * i + 1 + i % 3); };
+  for (const i64 block : {1, 2}) {
+    const auto wide = data::range(7).interleave(lists, {.cycle_length = i64{1} << 40, .block_length = block});
+    const Longs all = data::range(7).interleave(lists, {.cycle_length = 7, .block_length = block}).to_vector();
+    CHECK(wide.to_vector() == all);
+    for (i64 first = 0; first <= std::ssize(all); ++first) {
+      Longs rest;
+      for (auto it = wide.iterator({0, first}); const auto i = it.next();) rest.push_back(*i);
+      CHECK(rest == Longs(all.begin() + first, all.end()));
+    }
+  }
+  CHECK(data::range(0).interleave(lists, {.cycle_length = i64{1} << 40}).to_vector().empty());
+  CHECK(data::range(9).prefetch(i64{1} << 20).to_vector().size() == 9);
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([] { data::range(9).prefetch(i64{1} << 40).to_vector(); }),
+             ContainsSubstring("prefetch: buffer_size must be 1 to 1048576, or data::autotune, but is 1099511627776"));
+}
+
 TEST_CASE("scan, take_while, group_by_window, from_generator") {
   CHECK(data::range(5).scan(i64{0}, [](i64 sum, i64 x) { return std::pair(sum + x, sum + x); }).to_vector() ==
         Longs{0, 1, 3, 6, 10});

@@ -64,11 +64,12 @@ class Interleave final : public Stage<U> {
         : MarkedCursor<U, State, Run_>(std::move(track), stage.spacing(),
                                        8 + 2 * std::min<i64>(stage.options_.cycle_length, 1024)),
           stage_(stage),
-          run_(run),
-          cycle_(static_cast<std::size_t>(stage.options_.cycle_length)) {}
+          run_(run) {}
 
     bool read(U& out) {
-      for (std::size_t empty = 0; empty < cycle_.size();) {
+      for (std::size_t empty = 0; !ended_ || empty < cycle_.size();) {
+        if (at_ == cycle_.size() && !ended_) cycle_.emplace_back();
+        else if (at_ == cycle_.size()) at_ = 0;
         Turn& turn = cycle_[at_];
         if (!turn.cursor && !begin(turn)) {
           advance(), ++empty;
@@ -91,12 +92,13 @@ class Interleave final : public Stage<U> {
       return r;
     }
     void move_to(const State& state) {
-      const bool begins = state.turns.empty();
-      if (static_cast<std::size_t>(state.at) >= cycle_.size() || (!begins && state.turns.size() != cycle_.size()))
+      if (state.at >= stage_.options_.cycle_length || std::ssize(state.turns) > stage_.options_.cycle_length ||
+          state.at > std::ssize(state.turns))
         PlaceWords::fail();  // of another pipeline
+      cycle_.clear();
+      cycle_.resize(state.turns.size());
       for (std::size_t i = 0; i < cycle_.size(); ++i) {
-        cycle_[i] = {};
-        if (begins || state.turns[i].place < 0) continue;
+        if (state.turns[i].place < 0) continue;
         T element;
         const auto input = open_at(*stage_.input_, run_, state.turns[i].place);
         if (!input->next(element)) PlaceWords::fail();
@@ -112,6 +114,8 @@ class Interleave final : public Stage<U> {
       State::Turn place = {};
       StageRef<U> stage;  // destroyed after the cursor
       std::unique_ptr<Cursor<U>> cursor;
+      Turn() = default;
+      Turn(Turn&&) noexcept = default;
       Turn& operator=(Turn&& o) noexcept {
         cursor = std::move(o.cursor);
         stage = std::move(o.stage);
@@ -142,12 +146,15 @@ class Interleave final : public Stage<U> {
       turn.cursor = open_at(*turn.stage, run_.inner(place.number), place.passed);
       turn.place = place;
     }
-    void advance() { at_ = (at_ + 1) % cycle_.size(), block_ = 0; }
+    void advance() {
+      if (static_cast<i64>(++at_) == stage_.options_.cycle_length) at_ = 0;
+      block_ = 0;
+    }
 
     const Interleave& stage_;
     Run run_;
     std::unique_ptr<Cursor<T>> input_;
-    std::vector<Turn> cycle_;
+    std::vector<Turn> cycle_;  // grows to cycle_length as data sets are begun
     std::size_t at_ = 0;
     i64 block_ = 0, begun_ = 0;
     bool ended_ = false;

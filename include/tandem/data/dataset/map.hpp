@@ -137,9 +137,10 @@ template <class T>
 class Prefetch final : public Stage<T> {
  public:
   Prefetch(StageRef<T> input, i64 size) : Stage<T>("prefetch", {input}), input_(std::move(input)), size_(size) {
-    if (size < 1 && size != autotune)
+    if ((size < 1 || size > most) && size != autotune)
       errors::raise<errors::InvalidArgumentError>(
-          "prefetch", "buffer_size must be at least 1, or data::autotune, but is " + std::to_string(size));
+          "prefetch",
+          "buffer_size must be 1 to " + std::to_string(most) + ", or data::autotune, but is " + std::to_string(size));
   }
   i64 cardinality() const override { return input_->cardinality(); }
   bool indexed() const override { return input_->indexed(); }
@@ -150,7 +151,7 @@ class Prefetch final : public Stage<T> {
   }
 
  private:
-  static constexpr i64 most_tuned = 64;
+  static constexpr i64 most_tuned = 64, most = i64{1} << 20;
 
   class Thread final : public AheadCursor<T> {
    public:

@@ -105,7 +105,9 @@ class ShuffleBuffer final : public Stage<T> {
       buffer_.clear();
       read_ = 0, ended_ = false;
       const i64 full = all == infinite_cardinality ? first : std::clamp<i64>(all - stage_.size_ + 1, 0, first);
-      std::vector<i64> numbers = numbers_after(full);
+      const std::vector<Moved> moved = moved_by(full);
+      if (full > 0 && full == first) return fill_full(moved, full);
+      std::vector<i64> numbers = numbers_of(moved, full);
       i64 next = full == 0 ? 0 : stage_.size_ + full - 1;
       draw_.seek(full);
       for (i64 i = full; i < first; ++i) {
@@ -127,23 +129,62 @@ class ShuffleBuffer final : public Stage<T> {
       }
       return pass(next);
     }
-    // The numbers of the elements in the buffer, in its order, after so many draws from a full one. At draw i number
-    // size - 1 + i is the last in the buffer, and goes to the place of the one that is drawn. So the last draw of a
-    // place says what is there: they are looked for from behind, until all places are known.
-    std::vector<i64> numbers_after(i64 draws) const {
-      if (draws == 0) return {};
+    // An element behind the first size - 1 that is in a full buffer, and where.
+    struct Moved {
+      std::size_t place;
+      i64 number;
+    };
+    // Those after so many draws from a full buffer, by place; at the other places is the element of that number. At
+    // draw i number size - 1 + i is the last in the buffer, and goes to the place of the one that is drawn. So the last
+    // draw of a place says what is there: they are looked for from behind, until all places are known. Takes memory for
+    // the draws or for the places, which may be more than the input ever fills.
+    std::vector<Moved> moved_by(i64 draws) const {
+      std::vector<Moved> r;
       const i64 last = stage_.size_ - 1;
+      if (draws < last) {
+        for (i64 i = draws; i-- > 0;)
+          if (const std::size_t place = draw_.at(i, stage_.size_); place != static_cast<std::size_t>(last))
+            r.push_back({place, last + i});
+        const auto before = [](const Moved& a, const Moved& b) { return a.place < b.place; };
+        const auto same = [](const Moved& a, const Moved& b) { return a.place == b.place; };
+        std::stable_sort(r.begin(), r.end(), before);
+        r.erase(std::unique(r.begin(), r.end(), same), r.end());
+        return r;
+      }
       std::vector<i64> numbers(static_cast<std::size_t>(last), -1);
-      i64 unknown = last;
-      for (i64 i = draws; i-- > 0 && unknown > 0;) {
+      for (i64 i = draws, unknown = last; i-- > 0 && unknown > 0;) {
         const std::size_t place = draw_.at(i, stage_.size_);
         if (place == numbers.size() || numbers[place] >= 0) continue;
         numbers[place] = last + i;
         --unknown;
       }
-      for (i64 place = 0; place < last; ++place)
-        if (i64& number = numbers[static_cast<std::size_t>(place)]; number < 0) number = place;
+      for (std::size_t place = 0; place < numbers.size(); ++place)
+        if (numbers[place] >= 0) r.push_back({place, numbers[place]});
+      return r;
+    }
+    // The numbers of all elements of the buffer, in its order.
+    std::vector<i64> numbers_of(const std::vector<Moved>& moved, i64 draws) const {
+      if (draws == 0) return {};
+      std::vector<i64> numbers(static_cast<std::size_t>(stage_.size_ - 1));
+      std::iota(numbers.begin(), numbers.end(), i64{0});
+      for (const Moved& m : moved) numbers[m.place] = m.number;
       return numbers;
+    }
+    // Reads the elements of a buffer that was full in all draws. It grows with what is read: an input whose size is not
+    // known may end before. Then false.
+    bool fill_full(std::vector<Moved> moved, i64 draws) {
+      input_ = stage_.input_->open(run_, 0);
+      const std::size_t last = static_cast<std::size_t>(stage_.size_ - 1);
+      auto next_moved = moved.begin();
+      for (std::size_t place = 0; place < last; ++place) {
+        Kept<T>& kept = buffer_.emplace_back();
+        if (next_moved != moved.end() && next_moved->place == place) ++next_moved;  // its element comes later
+        else if (!pass(static_cast<i64>(place)) || !read(kept)) return false;
+      }
+      std::sort(moved.begin(), moved.end(), [](const Moved& a, const Moved& b) { return a.number < b.number; });
+      for (const Moved& m : moved)
+        if (!pass(m.number) || !read(buffer_[m.place])) return false;
+      return pass(stage_.size_ - 1 + draws);
     }
     // Goes to element number n; false if the input ends before.
     bool pass(i64 n) {
