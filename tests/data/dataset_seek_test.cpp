@@ -1,6 +1,7 @@
 // Streams of files that begin in the middle: they seek, and do not read what lies before.
 #include <sys/stat.h>
 
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -93,6 +94,30 @@ TEST_CASE("seek points: lines, also behind maps, batches and threads") {
               .prefetch(2);
         },
         350);
+}
+
+TEST_CASE("seek points: files that were changed before 1970 or after 2116") {
+  for (const std::time_t seconds : {std::time_t{-86'400}, std::time_t{1}, std::time_t{7'258'118'400}}) {
+    const Files files(".txt", lines);
+    for (const std::string& path : files.paths) {
+      const timespec times[2] = {{seconds, 5}, {seconds, 5}};
+      REQUIRE(::utimensat(AT_FDCWD, path.c_str(), times, 0) == 0);
+    }
+    const data::TextLineDataset first(files.paths), second(files.paths);
+    auto it = first.iterator();
+    for (int i = 0; i < 2500; ++i) REQUIRE(it.next());
+    const std::string points = first.seek_points();
+    files.ruin_first_two();
+    second.set_seek_points(points);
+    CHECK(second.iterator(it.position()).next() == it.next());
+    CHECK(second.seek_points() == points);
+  }
+  const data::TextLineDataset one(std::vector<std::string>{"none"});
+  for (const char* text : {"1 64 -1 1 -5 0 64 0 100", "1 64 -1 1 5 0 -64 0 100", "1 64 -1 1 5 0 64 0 -100",
+                           "1 64 -1 1 5 0 64 -1 100", "1 64 -1 1 5 9223372036854775808 64 0 100"}) {
+    INFO(text);
+    CHECK_THROWS_AS(one.set_seek_points(text), errors::InvalidArgumentError);
+  }
 }
 
 TEST_CASE("seek points: a shuffle computes numbers again, and reads what its buffer had") {

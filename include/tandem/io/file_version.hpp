@@ -9,7 +9,7 @@
 
 namespace TANDEM_NS::io::detail {
 
-/// Size and modification time in nanoseconds.
+/// Size, and modification time in nanoseconds, of which those before 1970 are numbers modulo 2^64.
 struct FileVersion {
   u64 size = 0, time = 0;
   friend bool operator==(const FileVersion&, const FileVersion&) = default;

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "tandem/base/error.hpp"
 #include "tandem/data/dataset/seek_points.hpp"
@@ -70,7 +71,7 @@ TANDEM_INLINE std::string SeekPoints::text() const {
   const auto unread = std::find(versions_.begin(), versions_.end(), io::detail::FileVersion());
   const std::size_t needed = end_ >= 0 ? paths_.size() : points_.empty() ? 0 : points_.back().file + 1;
   const std::size_t files = std::max(needed, static_cast<std::size_t>(unread - versions_.begin()));
-  for (std::size_t i = 0; i < files; ++i) put(versions_[i].size), put(versions_[i].time);
+  for (std::size_t i = 0; i < files; ++i) put(versions_[i].size), put(static_cast<i64>(versions_[i].time));
   Point last;
   for (const Point& p : points_) {
     const bool same = p.file == last.file;
@@ -93,14 +94,17 @@ TANDEM_INLINE bool SeekPoints::read(std::string_view text) {
   const i64 paths = numbers.number();
   if (paths != static_cast<i64>(paths_.size())) return false;  // of other files
   const i64 spacing = numbers.number(1), end = numbers.number(-1), count = numbers.number();
+  using Limits = std::numeric_limits<i64>;
   std::vector<i64> rest;
-  while (!numbers.ended()) rest.push_back(numbers.number());
+  while (!numbers.ended()) rest.push_back(numbers.number(Limits::min(), Limits::max()));
   const auto points = static_cast<std::size_t>(count);
   if (points > rest.size() / 3) PlaceWords::fail();
   const std::size_t files = (rest.size() - 3 * points) / 2;
   if (rest.size() != 3 * points + 2 * files || files > paths_.size() || (end >= 0 && files != paths_.size()))
     PlaceWords::fail();
   std::vector<io::detail::FileVersion> versions(paths_.size());
+  for (std::size_t i = 0; i < rest.size(); ++i)  // times may lie before 1970
+    if (rest[i] < 0 && (i >= 2 * files || i % 2 == 0)) PlaceWords::fail();
   for (std::size_t i = 0; i < files; ++i)
     versions[i] = {static_cast<u64>(rest[2 * i]), static_cast<u64>(rest[2 * i + 1])};
   std::vector<Point> read;
