@@ -1,5 +1,6 @@
 // Data sets: padding, buckets, windows, groups, flat_map and interleave, draws; and for random pipelines that an epoch
 // can begin anywhere, with any number of threads.
+#include <cmath>
 #include <map>
 #include <random>
 
@@ -59,6 +60,45 @@ TEST_CASE("padded_batch: every dtype, several axes, empty rows, trees") {
   const auto [rows, labels] = pairs.padded_batch(3, {.padding_values = {9, 0}}).at(0, 0);
   CHECK(rows.to_vector<std::int32_t>() == Ints{0, 9, 9, 1, 1, 9, 2, 2, 2});
   CHECK(labels.shape() == Shape{3});
+}
+
+TEST_CASE("padded_batch: padding values that the dtype does not have are refused") {
+  const auto filled = [](DType dtype, double value) {
+    const auto ds = data::range(2).map([&](i64 i) { return zeros({i}, dtype); });
+    return cast(ds.padded_batch(2, {.padding_values = {value}}).at(0, 0), float64).to_vector<double>()[0];
+  };
+  const double two_to_31 = 2147483648., two_to_63 = 9223372036854775808.;
+  for (const auto& [dtype, value] : std::vector<std::pair<DType, double>>{{uint8, 255},
+                                                                          {int8, -128},
+                                                                          {int16, 32767},
+                                                                          {int32, -two_to_31},
+                                                                          {int64, -two_to_63},
+                                                                          {bool_, 1},
+                                                                          {float32, INFINITY},
+                                                                          {float64, 1e300}})
+    CHECK(filled(dtype, value) == value);
+  CHECK(filled(float32, .1) == double{.1f});
+  CHECK(std::isnan(filled(float32, NAN)));
+  for (const auto& [dtype, value] : std::vector<std::pair<DType, double>>{{uint8, 300},
+                                                                          {uint8, -1},
+                                                                          {int8, 128},
+                                                                          {int16, .5},
+                                                                          {int32, two_to_31},
+                                                                          {int64, two_to_63},
+                                                                          {int64, NAN},
+                                                                          {int64, INFINITY},
+                                                                          {bool_, 2},
+                                                                          {bool_, .5},
+                                                                          {float32, 1e300}}) {
+    INFO(value);
+    CHECK_THROWS_AS(filled(dtype, value), errors::InvalidArgumentError);
+  }
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { filled(uint8, 300); }),
+             ContainsSubstring("padded_batch: uint8 does not have the padding value 300"));
+  const auto texts = data::range(2).map([](i64 i) { return constant(std::vector<std::string>(std::size_t(i), "a")); });
+  CHECK(texts.padded_batch(2).at(0, 0).to_vector<std::string>()[0].empty());
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { texts.padded_batch(2, {.padding_values = {1}}).at(0, 0); }),
+             ContainsSubstring("texts are padded with empty ones"));
 }
 
 TEST_CASE("bucket_by_sequence_length: batches of similar length") {

@@ -17,7 +17,8 @@ struct PaddedBatchOptions {
   /// One shape for each tensor of an element, in order; a negative size is that of the largest element of the batch.
   /// Default: all sizes are.
   std::vector<std::vector<i64>> padded_shapes = {};
-  std::vector<double> padding_values = {};  ///< one for each tensor of an element; default: 0, empty texts, false
+  /// One for each tensor of an element, a value of its dtype; 0 for texts. Default: 0, empty texts, false.
+  std::vector<double> padding_values = {};
   bool drop_remainder = false;
 };
 struct BucketOptions {

@@ -1,10 +1,14 @@
 // Definitions of data/dataset/element.hpp.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "tandem/data/dataset/element.hpp"
 #include "tandem/ops/shape/concat.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::data::detail {
 
@@ -23,24 +27,40 @@ inline Shape with_rows(std::size_t n, const Shape& row) {
   return r;
 }
 
+// Whether a number is one of T's; of a floating type, whether it is so when rounded.
+template <class T>
+bool has_value(double value) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (std::is_floating_point_v<T>)
+    return !std::isfinite(value) || std::abs(value) <= static_cast<double>(Limits::max());
+  else
+    return value >= static_cast<double>(Limits::min()) && value < std::ldexp(1., Limits::digits) &&
+           value == std::trunc(value);
+}
 // A bit pattern of a number in the dtype of a tensor.
 template <class T>
-void fill(const Tensor& t, double value) {
+void fill(const char* op, const Tensor& t, double value) {
+  if (!has_value<T>(value))
+    errors::raise<errors::InvalidArgumentError>(op, std::string(name(t.dtype())) + " does not have the padding value " +
+                                                        tandem::detail::rounded_text(value, 17));
   T* const to = static_cast<T*>(t.raw());
   std::fill_n(to, t.shape().size(), static_cast<T>(value));
 }
 inline void fill(const char* op, const Tensor& t, double value) {
   const std::size_t bytes = t.known_spec().bytes();
   switch (t.dtype()) {
-    case DType::string: return;  // empty texts
-    case DType::float32: return fill<float>(t, value);
-    case DType::float64: return fill<double>(t, value);
-    case DType::int8: return fill<std::int8_t>(t, value);
-    case DType::int16: return fill<std::int16_t>(t, value);
-    case DType::int32: return fill<std::int32_t>(t, value);
-    case DType::int64: return fill<i64>(t, value);
-    case DType::uint8: return fill<std::uint8_t>(t, value);
-    case DType::bool_: return fill<bool>(t, value);
+    case DType::string:
+      if (value != 0)
+        errors::raise<errors::InvalidArgumentError>(op, "texts are padded with empty ones: their padding value is 0");
+      return;
+    case DType::float32: return fill<float>(op, t, value);
+    case DType::float64: return fill<double>(op, t, value);
+    case DType::int8: return fill<std::int8_t>(op, t, value);
+    case DType::int16: return fill<std::int16_t>(op, t, value);
+    case DType::int32: return fill<std::int32_t>(op, t, value);
+    case DType::int64: return fill<i64>(op, t, value);
+    case DType::uint8: return fill<std::uint8_t>(op, t, value);
+    case DType::bool_: return fill<bool>(op, t, value);
     default: break;
   }
   if (value != 0)
