@@ -152,4 +152,46 @@ TEST_CASE("WebDatasetReader: adjacent files with one key are a sample") {
              ContainsSubstring("sample \"a\" has two files with the extension \"jpg\""));
 }
 
+TEST_CASE("WebDatasetReader: a sample with an error is passed over as a whole") {
+  const testing::TemporaryFolder folder;
+  using Sample = io::WebDatasetSample;
+  const Sample before{"a", {{"x", "1"}}}, behind{"c", {{"x", "3"}}};
+  const std::string large = member("b.large", "12345");
+  // The faults of sample b, its first file, its last one, and two of them.
+  for (const std::string& middle :
+       {large + member("b.x", "2") + member("b.y", "2"), member("b.x", "2") + large + member("b.y", "2"),
+        member("b.x", "2") + large, large, large + member("b.x", "2") + large + member("b.y", "2"),
+        member("b.x", "2") + member("b.X", "2") + member("b.y", "2")}) {
+    const std::string path = folder.file("f", member("a.x", "1") + middle + member("c.x", "3") + end);
+    io::WebDatasetReader reader(path, {.max_file_bytes = 4});
+    Sample s;
+    CHECK((reader.next(s) && s == before));
+    const i64 at = reader.position();
+    CHECK_THROWS_AS(reader.next(s), errors::OpError);
+    const i64 next = reader.position();
+    CHECK((reader.next(s) && s == behind));
+    CHECK_FALSE(reader.next(s));
+    reader.seek(next);
+    CHECK((reader.next(s) && s == behind));
+    reader.seek(at);
+    CHECK_THROWS_AS(reader.next(s), errors::OpError);
+    CHECK((reader.next(s) && s == behind));
+  }
+  // A large file that is no part of a sample is passed over like others.
+  io::WebDatasetReader readme(folder.file("r", member("a.x", "1") + member("readme", "12345") + end),
+                              {.max_file_bytes = 4});
+  Sample s;
+  CHECK((readme.next(s) && s == before));
+  CHECK_FALSE(readme.next(s));
+  // An archive that ends early: the sample that was begun is lost, and both errors of a sample are told.
+  io::WebDatasetReader cut(folder.file("cut", member("a.x", "1") + member("b.x", "2")));
+  CHECK((cut.next(s) && s == before));
+  CHECK_THROWS_AS(cut.next(s), errors::DataLossError);
+  CHECK_FALSE(cut.next(s));
+  io::WebDatasetReader both(folder.file("both", large + member("b.x", "2")), {.max_file_bytes = 4});
+  CHECK_THROWS_AS(both.next(s), errors::ResourceExhaustedError);
+  CHECK_THROWS_AS(both.next(s), errors::DataLossError);
+  CHECK_FALSE(both.next(s));
+}
+
 }  // namespace tar_test

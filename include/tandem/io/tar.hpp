@@ -1,5 +1,6 @@
 // Tar archives, file by file, and the samples that WebDataset keeps in them. Part of the component tandem::io.
 #pragma once
+#include <exception>
 #include <limits>
 #include <optional>
 #include <string>
@@ -32,7 +33,8 @@ class TANDEM_API TarReader {
   ///   throws  errors::DataLossError, naming archive, file and byte offset, for a header whose checksum does not match
   ///           and for an archive that ends early (also between two files, without its end mark), after which the next
   ///           call returns false; errors::ResourceExhaustedError for a file above max_file_bytes, which is passed
-  ///           over; errors::UnavailableError if the system cannot read the archive, or it became shorter
+  ///           over: entry.name is its name; errors::UnavailableError if the system cannot read the archive, or it
+  ///           became shorter
   bool next(TarEntry& entry);
   /// Where the next file's headers begin, for seek().
   i64 position() const { return static_cast<i64>(input_.position()); }
@@ -66,25 +68,32 @@ struct WebDatasetSample {
   bool operator==(const WebDatasetSample&) const = default;
 };
 /// Reads the samples of a WebDataset shard: adjacent files with the same key. Files without an extension are passed
-/// over.
+/// over, whatever their size.
 ///   source  https://github.com/webdataset/webdataset, the format's description
 class TANDEM_API WebDatasetReader {
  public:
   explicit WebDatasetReader(const std::string& path, TarOptions = {});
 
   /// Reads the next sample; false at the archive's end.
-  ///   throws  errors::DataLossError if a sample has two files with one extension; otherwise as TarReader::next. What
-  ///           had been read of the sample is lost
+  ///   throws  errors::DataLossError if a sample has two files with one extension; otherwise as TarReader::next. A
+  ///           sample with an error is lost, all its files are passed over
   bool next(WebDatasetSample& sample);
   /// Where the next sample begins, for seek().
-  i64 position() const { return pending_ ? pending_at_ : tar_.position(); }
+  i64 position() const { return pending_ ? pending_->at : tar_.position(); }
   void seek(i64 position);
 
  private:
+  // A file of a sample, or the error of one; without a key, of what cannot be known.
+  struct File {
+    std::string key = {}, extension = {}, data = {};
+    i64 at = 0;
+    std::exception_ptr error = {};
+  };
+  bool read(File& file);
+
   TarReader tar_;
   std::string path_;
-  std::optional<TarEntry> pending_;  // the first file of the next sample
-  i64 pending_at_ = 0;
+  std::optional<File> pending_;  // the first file of the next sample
 };
 
 }  // namespace TANDEM_NS::io

@@ -175,11 +175,13 @@ TANDEM_INLINE bool TarReader::next(TarEntry& entry) {
     const bool empty = header.type >= '1' && header.type <= '6';
     if (!empty) skip(header.size + (detail::tar_block - header.size % detail::tar_block) % detail::tar_block);
     ended_ = false;
-    if (regular)
+    if (regular) {
+      entry.name = std::move(header.name);
       errors::raise<errors::ResourceExhaustedError>(
           "TarReader", input_.path() + ": " + tandem::detail::escaped_text(name_) + " has " +
                            std::to_string(header.size) +
                            " bytes, more than max_file_bytes = " + std::to_string(limit_));
+    }
   }
   return false;
 }

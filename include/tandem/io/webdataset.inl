@@ -15,6 +15,16 @@ inline std::size_t extension_of(std::string_view name) {
   const std::size_t base = name.rfind('/') + 1, dot = name.find('.', base);  // npos + 1 == 0
   return dot == name.npos || dot == base ? 0 : dot + 1;
 }
+inline std::exception_ptr doubled_extension(const std::string& path, const std::string& key,
+                                            const std::string& extension) {
+  try {
+    errors::raise<errors::DataLossError>("WebDatasetReader", path + ": sample " + tandem::detail::escaped_text(key) +
+                                                                 " has two files with the extension " +
+                                                                 tandem::detail::escaped_text(extension));
+  } catch (const errors::DataLossError&) {
+    return std::current_exception();
+  }
+}
 
 }  // namespace detail
 
@@ -30,36 +40,51 @@ TANDEM_INLINE const std::string& WebDatasetSample::operator[](std::string_view e
 }
 
 TANDEM_INLINE WebDatasetReader::WebDatasetReader(const std::string& path, TarOptions o) : tar_(path, o), path_(path) {}
-TANDEM_INLINE bool WebDatasetReader::next(WebDatasetSample& sample) {
-  WebDatasetSample r;
+// The next file with a key and an extension; false at the archive's end.
+TANDEM_INLINE bool WebDatasetReader::read(File& file) {
+  if (pending_) {
+    file = std::move(*pending_);
+    pending_.reset();
+    return true;
+  }
   for (;;) {
-    i64 at = pending_at_;
+    file = {.at = tar_.position()};
     TarEntry entry;
-    if (pending_) {
-      entry = std::move(*pending_);
-      pending_.reset();
-    } else {
-      at = tar_.position();
-      if (!tar_.next(entry)) break;
+    try {
+      if (!tar_.next(entry)) return false;
+    } catch (const errors::OpError&) {
+      file.error = std::current_exception();
+      if (entry.name.empty()) return true;
     }
     const std::size_t extension = detail::extension_of(entry.name);
     if (extension == 0) continue;
-    std::string key = entry.name.substr(0, extension - 1), rest = entry.name.substr(extension);
-    std::transform(rest.begin(), rest.end(), rest.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
-    if (!r.files.empty() && key != r.key) {
-      pending_ = std::move(entry), pending_at_ = at;
+    file.key = entry.name.substr(0, extension - 1), file.extension = entry.name.substr(extension);
+    for (char& c : file.extension) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    file.data = std::move(entry.data);
+    return true;
+  }
+}
+TANDEM_INLINE bool WebDatasetReader::next(WebDatasetSample& sample) {
+  WebDatasetSample r;
+  std::exception_ptr error;  // the first one of the sample, whose other files are passed over
+  bool begun = false;
+  for (File file; read(file);) {
+    // An error that hides its file may be one of the sample.
+    if (begun && (file.key.empty() ? error != nullptr : file.key != r.key)) {
+      pending_ = std::move(file);
       break;
     }
-    if (std::any_of(r.files.begin(), r.files.end(), [&](const auto& f) { return f.first == rest; }))
-      errors::raise<errors::DataLossError>("WebDatasetReader", path_ + ": sample " + tandem::detail::escaped_text(key) +
-                                                                   " has two files with the extension " +
-                                                                   tandem::detail::escaped_text(rest));
-    r.key = std::move(key);
-    r.files.emplace_back(std::move(rest), std::move(entry.data));
+    begun = true;
+    if (!error) error = file.error;
+    if (file.key.empty()) break;
+    r.key = std::move(file.key);
+    if (!error && std::any_of(r.files.begin(), r.files.end(), [&](const auto& f) { return f.first == file.extension; }))
+      error = detail::doubled_extension(path_, r.key, file.extension);
+    if (!error) r.files.emplace_back(std::move(file.extension), std::move(file.data));
   }
-  if (r.files.empty()) return false;
-  sample = std::move(r);
-  return true;
+  if (error) std::rethrow_exception(error);
+  if (begun) sample = std::move(r);
+  return begun;
 }
 TANDEM_INLINE void WebDatasetReader::seek(i64 position) {
   tar_.seek(position);
