@@ -165,6 +165,18 @@ TEST_CASE("window: data sets of consecutive elements") {
       ds.window(3, {.drop_remainder = true}).flat_map([](const data::Dataset<i64>& w) { return w.batch(3); });
   CHECK(batches.to_vector()[1].to_vector<i64>() == Longs{3, 4, 5});
   CHECK_THROWS_AS(ds.window(0), errors::InvalidArgumentError);
+  // Sizes beyond all data: one window of what there is.
+  const i64 huge = i64{1} << 62;
+  const auto stream = ds.filter([](i64) { return true; });
+  for (const auto& all : {ds, stream}) {
+    CHECK(texts(all.window(huge, {.stride = 4})) == "04 ");
+    CHECK(texts(all.window(huge, {.shift = 3, .stride = 4})) == "04 3 6 ");
+    CHECK(texts(all.window(huge, {.stride = 4}).skip(4)).empty());
+    CHECK(texts(all.window(huge, {.stride = 4, .drop_remainder = true})).empty());
+    CHECK(texts(all.window(2, {.stride = huge})) == "0 2 4 6 ");
+  }
+  CHECK(ds.window(huge, {.stride = 4}).size() == 1);
+  CHECK(ds.window(huge, {.stride = 4, .drop_remainder = true}).size() == 0);
 }
 
 TEST_CASE("flat_map and interleave: the order of tf.data") {
