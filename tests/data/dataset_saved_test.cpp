@@ -120,6 +120,20 @@ TEST_CASE("cache and load: files of other elements, other files and damaged ones
   });
 }
 
+TEST_CASE("load: a bool that is neither 0 nor 1 raises") {
+  const testing::TemporaryFolder folder;
+  data::detail::ElementWriter writer(folder / "bools", data::detail::type_text<Tensor>());
+  std::string bytes;
+  data::detail::append_element("save", constant({true, false}), bytes);
+  writer.write(bytes);
+  bytes.back() = 2;
+  writer.write(bytes);
+  writer.publish();
+  const auto found = data::load<Tensor>(folder / "bools");
+  CHECK(found.at(0, 0).to_vector<bool>() == std::vector<bool>{true, false});
+  CHECK_THROWS_AS(found.at(0, 1), errors::DataLossError);
+}
+
 TEST_CASE("cache(path): where the disk takes no more, there is one error; the iteration goes on, no file is left") {
   const testing::TemporaryFolder folder;
   const auto ds = data::range(10).map([](i64 i) { return fill({100'000}, static_cast<int>(i)); });

@@ -56,6 +56,8 @@ TANDEM_INLINE Tensor ElementBytes::tensor() {
   const Tensor r = Tensor::allocate(spec);
   if (spec.dtype != DType::string) {
     const std::string_view bytes = take(size * least);
+    if (spec.dtype == DType::bool_ && std::any_of(bytes.begin(), bytes.end(), [](char c) { return c != 0 && c != 1; }))
+      raise_damaged();
     if (!bytes.empty()) std::memcpy(r.raw(), bytes.data(), bytes.size());
     return r;
   }
