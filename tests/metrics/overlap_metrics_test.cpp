@@ -52,6 +52,16 @@ TEST_CASE("IoU: absent classes, thresholds, empty batches, traces, state, errors
   CHECK_THAT(error_of([&] { metrics::IoU(1, {0})(t, p); }), ContainsSubstring("in metrics::IoU"));
   CHECK(metrics::BinaryIoU().name() == "binary_io_u");
 }
+TEST_CASE("Correlations: labels of float64 beside predictions of float32 are exact") {
+  // From 2^24 on float32 has no odd numbers.
+  const double first = 16777216;
+  const Tensor t = constant(Numbers{first + 1, first + 3, first + 5, first + 7}, {.shape = {1, 4}});
+  const Tensor p = cast(t - 1, float32);
+  CHECK(metrics::pearson_correlation(t, p).to_vector<double>()[0] == Approx(1).epsilon(1e-12));
+  CHECK(metrics::concordance_correlation(t, p).to_vector<double>()[0] == Approx(10. / 11).epsilon(1e-12));
+  CHECK(metrics::PearsonCorrelation()(t, p).item<double>() == Approx(1).epsilon(1e-12));
+  CHECK(metrics::ConcordanceCorrelation()(t, p).item<double>() == Approx(10. / 11).epsilon(1e-12));
+}
 TEST_CASE("Correlations: the numbers of Keras, axes, weights, 0 / 0, traces, errors") {
   const Tensor t = constant({{0., 1., .5}, {1., 1., .2}}), p = constant({{.1, .9, .5}, {1., .9, .2}});
   CHECK(metrics::PearsonCorrelation()(t, p).item<double>() == Approx(.9966996338993913));

@@ -18,8 +18,9 @@ struct JointMoments {
   Tensor covariance, true_variance, pred_variance, mean_difference;
 
   JointMoments(const char* function, const Tensor& y_true, const Tensor& y_pred, int axis) {
-    const Pair x = checked_pair(function, y_true, y_pred);
-    const Tensor t = cast(x.y_true, DType::float64), p = cast(x.y_pred, DType::float64);
+    // Predictions first: the pair has their dtype, in which labels that differ late would be equal.
+    const Pair x = checked_pair(function, y_true, in_float64(y_pred));
+    const Tensor &t = x.y_true, &p = x.y_pred;
     const ReduceOptions kept{.axis = resolve_axis(function, axis, p.rank()), .keepdims = true};
     const Tensor t_mean = reduce_mean(t, kept), p_mean = reduce_mean(p, kept);
     const auto mean = [&](const Tensor& values) { return reduce_mean(values, {.axis = kept.axis}); };
@@ -32,7 +33,8 @@ struct JointMoments {
 TANDEM_INLINE Ref<Opaque> correlation_rule(Tensor (*function)(const Tensor&, const Tensor&, int, OpOptions), int axis) {
   return mean_rule(
       {.function = [function, axis](const Tensor& t, const Tensor& p) { return function(t, p, axis, no_options); },
-       .ignored = {{}, axis}});
+       .ignored = {{}, axis},
+       .wide = true});
 }
 
 }  // namespace detail

@@ -31,8 +31,7 @@ struct MeanRule final : metrics::Metric::Rule {
     else build_zeros(m, {"total", "count"}, {});
   }
   Tensor values_of(const Tensor& y_true, const Tensor& y_pred) const {
-    Tensor p = is_floating(y_pred.dtype()) ? widened(y_pred) : y_pred;
-    if (o.wide && is_floating(p.dtype())) p = cast(p, DType::float64);
+    const Tensor p = o.wide ? in_float64(y_pred) : is_floating(y_pred.dtype()) ? widened(y_pred) : y_pred;
     if (!o.function) return p;
     if (!o.by_element || p.rank() != 1 || y_true.rank() != 1) return (*o.function)(y_true, p);
     return (*o.function)(expand_dims(y_true, -1), expand_dims(p, -1));

@@ -36,10 +36,10 @@ struct R2Rule final : metrics::Metric::Rule {
           to_string(p.spec()) + " after batches of " + std::to_string(state(m, 0).shape().dim(0)) + " outputs");
   }
   void update(const metrics::Metric& m, const Tensor& y_true, const Tensor& y_pred, const Tensor& w) const override {
-    const Pair x = checked_pair(name_of(m), y_true, y_pred);
+    const Pair x = checked_pair(name_of(m), y_true, in_float64(y_pred));
     const bool is_list = x.y_pred.rank() == 1;
-    const Tensor p = cast(is_list ? expand_dims(x.y_pred, 1) : x.y_pred, DType::float64);
-    const Tensor t = cast(is_list ? expand_dims(x.y_true, 1) : x.y_true, DType::float64);
+    const Tensor p = is_list ? expand_dims(x.y_pred, 1) : x.y_pred;
+    const Tensor t = is_list ? expand_dims(x.y_true, 1) : x.y_true;
     check(m, p);
     const Tensor weights = w.is_set() ? weights_like(name_of(m), w, t) : ones_like(t);
     build_zeros(m, {"squared_error", "sum", "squared_sum", "count", "num_samples"}, {p.shape().dim(1)});

@@ -4,6 +4,7 @@
 
 #include "tandem/losses/pair.hpp"
 #include "tandem/metrics/metric.hpp"
+#include "tandem/ops/cast.hpp"
 
 namespace TANDEM_NS {
 
@@ -41,6 +42,11 @@ struct MeanOptions {
   bool wide = false;  ///< predictions become float64, so that squares of float32 do not overflow
 };
 TANDEM_API Ref<Opaque> mean_rule(MeanOptions options);
+/// Floating predictions as float64, so that checked_pair converts the labels to it; others, which it refuses, as they
+/// are.
+inline Tensor in_float64(const Tensor& y_pred) {
+  return is_floating(y_pred.dtype()) ? cast(y_pred, DType::float64) : y_pred;
+}
 
 }  // namespace detail
 }  // namespace TANDEM_NS
