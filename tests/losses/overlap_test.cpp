@@ -45,6 +45,13 @@ TEST_CASE("Generalized cross entropy: the formula, its limits, errors") {
   CHECK(loss(labels, p).item<double>() == Approx(sum / 4));
   CHECK(loss(expand_dims(labels, -1), p).item<double>() == Approx(sum / 4));
   CHECK(loss(labels, cast(p, float16)).dtype() == float16);
+  for (const DType half : {float16, bfloat16}) {  // only the result is rounded
+    const Tensor narrow = cast(p, half);
+    const Tensor want = losses::categorical_generalized_cross_entropy(labels, cast(narrow, float32), .05);
+    const Tensor got = losses::categorical_generalized_cross_entropy(labels, narrow, .05);
+    CHECK(got.dtype() == half);
+    CHECK(cast(got, float32).to_vector<float>() == cast(cast(want, half), float32).to_vector<float>());
+  }
   const Tensor nearly = losses::categorical_generalized_cross_entropy(labels, p, 1e-9);
   CHECK(nearly.to_vector<double>()[0] == Approx(-std::log(.7)).epsilon(1e-6));
   CHECK(loss.name() == "categorical_generalized_cross_entropy");

@@ -6,6 +6,7 @@
 #include "tandem/losses/sparse.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/half.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
@@ -32,8 +33,8 @@ TANDEM_INLINE Tensor categorical_generalized_cross_entropy(const Tensor& y_true,
         function, "y_pred must be floating, not " + to_string(y_pred.spec()) + "; cast it, for example to float32");
   const Tensor labels = tandem::detail::checked_labels(function, y_true, y_pred);
   const int classes = y_pred.rank() - 1;
-  const Tensor p = gather(y_pred, labels, {.axis = classes, .batch_dims = classes});
-  return (1 - pow(p, q)) / q;
+  const Tensor p = tandem::detail::widened(gather(y_pred, labels, {.axis = classes, .batch_dims = classes}));
+  return cast((1 - pow(p, q)) / q, y_pred.dtype());
 }
 TANDEM_INLINE Tensor ctc(const Tensor& y_true, const Tensor& y_pred, OpOptions o) {
   const tandem::detail::CallSite call(o);
