@@ -197,6 +197,31 @@ TEST_CASE("regularizers of outputs: divided by the batch, which may be unknown o
   CHECK(traced(ones({0, 3})).item<float>() == 0);
   CHECK(regularizers::L2(1).of_output(constant(2.f)).item<float>() == 4);
 }
+TEST_CASE("regularizers of outputs: TimeDistributed divides by the batch, not by the steps") {
+  const layers::Dense d(2, {.kernel_initializer = initializers::Ones(), .activity_regularizer = regularizers::L2(.1)});
+  const layers::TimeDistributed each(d), nested(each);
+  const Tensor x = ones({2, 3, 4});
+  const auto penalty = [&](const auto& layer, const Tensor& in) {
+    layer(in);
+    REQUIRE(d.losses().size() == 1);
+    return d.losses()[0].template item<float>();
+  };
+  CHECK(penalty(d, x) == Approx(9.6));  // .1 * 12 * 16 / 2, as Keras' Dense
+  CHECK(penalty(each, x) == Approx(9.6));
+  CHECK(penalty(nested, ones({2, 3, 5, 4})) == Approx(48));
+  CHECK(penalty(layers::Sequential{each}, x) == Approx(9.6));
+  layers::SequenceMask mask = fill({2, 3}, true);
+  each.call_with_mask(x, mask);
+  CHECK(d.losses()[0].item<float>() == Approx(9.6));
+  const auto open = function(
+      [&](const Tensor& in) {
+        each(in);
+        return add_n(d.losses());
+      },
+      {.input_signature = {TensorSpec({none, none, 4}, float32)}});
+  CHECK(open(x).item<float>() == Approx(9.6));
+  CHECK(penalty(d, x[0]) == Approx(1.6 * 2));  // outside of it, as before
+}
 TEST_CASE("regularizers: L1L2, a function of one's own, of the output; a shared layer counts once") {
   const layers::Dense d(1, {.kernel_initializer = initializers::Constant(2),
                             .kernel_regularizer = regularizers::L1L2(1, 0.5),

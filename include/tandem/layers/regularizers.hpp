@@ -5,6 +5,9 @@
 namespace TANDEM_NS {
 
 namespace detail {
+/// In a call of TimeDistributed, its input: the rows of what its layer computes are steps, and penalties of outputs are
+/// divided by the number of examples. Null elsewhere.
+extern TANDEM_API constinit thread_local const Tensor* examples_of_steps;
 TANDEM_API Tensor penalty_l1(const Tensor& x, double l1, double);
 TANDEM_API Tensor penalty_l2(const Tensor& x, double, double l2);
 TANDEM_API Tensor penalty_l1_l2(const Tensor& x, double l1, double l2);

@@ -13,8 +13,11 @@
 
 namespace TANDEM_NS {
 
+TANDEM_INLINE TANDEM_API constinit thread_local const Tensor* detail::examples_of_steps = nullptr;
+
 TANDEM_INLINE Tensor detail::penalty_per_example(const Tensor& penalty, const Tensor& y) {
-  return y.rank() == 0 ? penalty : div_no_nan(penalty, size_over(y, 0, penalty.dtype()));
+  if (y.rank() == 0) return penalty;
+  return div_no_nan(penalty, size_over(examples_of_steps ? *examples_of_steps : y, 0, penalty.dtype()));
 }
 TANDEM_INLINE Tensor detail::penalty_l1(const Tensor& x, double l1, double) { return l1 * reduce_sum(abs(x)); }
 TANDEM_INLINE Tensor detail::penalty_l2(const Tensor& x, double, double l2) { return l2 * reduce_sum(square(x)); }
