@@ -11,6 +11,7 @@
 #include "tandem/tandem.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/derivatives.hpp"
+#include "tests/support/wave.hpp"
 
 using namespace tandem;
 using Catch::Matchers::ContainsSubstring;
@@ -249,6 +250,15 @@ TEST_CASE("OrthogonalRegularizer: the mean cosine of rows or columns, zeros, gra
                                      {cast(constant({{1., .5}, {.25, 3.}, {-2., 1.}}), float64)},
                                      {.delta = 1e-5}) < 1e-6);
   CHECK_THROWS_WITH(OrthogonalRegularizer()(ones({3})), ContainsSubstring("OrthogonalRegularizer: needs a matrix"));
+  for (const DType half : {float16, bfloat16}) {  // only the penalty is rounded
+    const Tensor narrow = cast(testing::wave({40, 3}), half), wide = cast(narrow, float32);
+    for (const Regularizer& r : {OrthogonalRegularizer(1), OrthogonalRegularizer(1, OrthogonalMode::columns),
+                                 regularizers::L1(1), regularizers::L2(1), regularizers::L1L2(.1, .3)}) {
+      CHECK(r(narrow).dtype() == half);
+      CHECK(cast(r(narrow), float32).item<float>() == cast(cast(r(wide), half), float32).item<float>());
+    }
+  }
+  CHECK(cast(regularizers::L2(.01)(ones({300, 300}, float16)), float32).item<float>() == Approx(900).epsilon(1e-3));
   const layers::Dense dense(3, {.kernel_regularizer = OrthogonalRegularizer(1)});
   dense(ones({1, 3}));
   CHECK(dense.losses().at(0).item<float>() > 0);
