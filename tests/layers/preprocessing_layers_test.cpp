@@ -48,6 +48,22 @@ TEST_CASE("Normalization: adapts to data, per feature or as a whole, and back") 
   CHECK(floats(constant_feature(ones({1, 1}))) == Floats{0});
   const layers::Normalization wide;
   CHECK_THROWS_WITH(wide.adapt(constant({{1e30f}, {3e30f}})), ContainsSubstring("beyond the range of float32"));
+  const auto refuses = [&](const Tensor& data, const std::string& what) {
+    CHECK_THROWS_WITH(wide.adapt(data), ContainsSubstring("Normalization: the " + what));
+  };
+  const double most = 1e300, far = 1e39;
+  const auto rows = [](double a, double b) {
+    return constant(std::vector<double>{1, a, 2, b}, {.shape = Shape{2, 2}});
+  };
+  refuses(rows(far, far), "mean of column [1] is beyond the range of float32");
+  refuses(rows(1, far), "mean of column [1] is beyond");
+  refuses(rows(1, 1e25), "variance of column [1] is beyond");
+  refuses(rows(-far, far), "variance of column [1] is beyond");
+  refuses(rows(-most, most), "variance of column [1] is infinite");
+  refuses(rows(1, NAN), "mean of column [1] is NaN: the data has NaN or infinities there");
+  refuses(rows(1, INFINITY), "mean of column [1] is infinite");
+  CHECK_THROWS_WITH(layers::Normalization({.axis = Axes::none()}).adapt(rows(1, NAN)),
+                    ContainsSubstring("the mean is NaN"));
   CHECK_THROWS_AS(wide(ones({1, 1})), errors::FailedPreconditionError);
   wide.adapt(constant({{1e18f}, {3e18f}}));
   check_close(floats(wide(constant({{1e18f}, {3e18f}}))), {-1, 1});

@@ -59,8 +59,8 @@ class TANDEM_API RunningMoments {
 ///   x         numbers; integers become float32
 ///   throws    errors::FailedPreconditionError before adapt() if there are no given statistics, nor any from a
 ///             checkpoint; errors::InvalidArgumentError, in the layer's name, for an axis out of range or of another
-///             size; from adapt() for a variance beyond float32's range, 3.4e38, which deviations of 1.8e19 have:
-///             scale such data first
+///             size; from adapt() for a mean or variance beyond float32's range, 3.4e38, which deviations of 1.8e19
+///             have (scale such data first), and for data with NaN or infinities
 ///   variables mean, variance: float32, with the shape of the axes, not trainable; none if they are given
 class TANDEM_API Normalization : public Layer {
  public:

@@ -1,7 +1,11 @@
 // Definitions of layers/preprocessing.hpp.
 #pragma once
 #include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
 
+#include "tandem/core/print.hpp"
 #include "tandem/layers/preprocessing.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/fill.hpp"
@@ -35,6 +39,26 @@ TANDEM_INLINE void raise_empty(const char* layer) {
   errors::raise<errors::InvalidArgumentError>(layer, "cannot adapt to empty data");
 }
 
+/// A float64 statistic in float32.
+///   throws  errors::InvalidArgumentError, in the name of Normalization, for one that is not finite then
+TANDEM_INLINE Tensor in_float32(const char* what, const Tensor& statistic) {
+  const Tensor narrow = cast(statistic, DType::float32);
+  if (reduce_all(is_finite(narrow)).item<bool>()) return narrow;
+  const std::vector<float> values = reshape(narrow, {-1}).to_vector<float>();
+  const auto at = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
+  const double exact = reshape(statistic, {-1}).to_vector<double>()[static_cast<std::size_t>(at - values.begin())];
+  const Shape& shape = statistic.shape();
+  const std::string which = std::string("the ") + what +
+                            (shape.rank() > 0 ? " of column " + index_to_string(shape, at - values.begin()) : "") +
+                            " is ";
+  errors::raise<errors::InvalidArgumentError>(
+      "Normalization",
+      which + (std::isfinite(exact)
+                   ? "beyond the range of float32, in which it is kept; scale the data first, for example by Rescaling"
+               : std::isnan(exact) ? "NaN: the data has NaN or infinities there; replace them first"
+                                   : "infinite: the data has infinities there, which must be replaced first, or "
+                                     "squares beyond float64: scale it first"));
+}
 TANDEM_INLINE void RunningMoments::add(const Tensor& batch) {
   if (batch.size() == 0) return;
   const std::uint32_t kept = kept_.mask("Normalization", batch.rank());
@@ -96,15 +120,10 @@ TANDEM_INLINE void Normalization::learn(const detail::RunningMoments& moments) c
     errors::raise<errors::InvalidArgumentError>(
         "Normalization",
         "statistics of shape " + to_string(shape) + " differ from the present ones, " + to_string(variable(0).shape()));
-  const Tensor variance = cast(moments.variance(), DType::float32);
-  const Tensor overflows = logical_and(is_finite(moments.variance()), logical_not(is_finite(variance)));
-  if (reduce_any(overflows).item<bool>())
-    errors::raise<errors::InvalidArgumentError>(
-        "Normalization",
-        "a variance is beyond the range of float32, in which it is kept; scale the data first, for "
-        "example by Rescaling");
+  const Tensor mean = detail::in_float32("mean", moments.mean());
+  const Tensor variance = detail::in_float32("variance", moments.variance());
   make_statistics(shape);
-  variable(0).assign(cast(moments.mean(), DType::float32));
+  variable(0).assign(mean);
   variable(1).assign(variance);
 }
 TANDEM_INLINE void Normalization::make_statistics(const Shape& shape) const {
