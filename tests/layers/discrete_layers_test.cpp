@@ -149,12 +149,38 @@ TEST_CASE("IntegerLookup: a mask has the id 0, and padded columns") {
   const layers::IntegerLookup wide({7, 3},
                                    {.max_tokens = 6, .output_mode = OutputMode::one_hot, .pad_to_max_tokens = true});
   CHECK(floats(wide(constant({7}))) == Floats{0, 1, 0, 0, 0, 0});
-  CHECK_THROWS_WITH(layers::IntegerLookup({7, 0}, {.mask_token = 0}), ContainsSubstring("0 twice"));
+  CHECK_THROWS_WITH(layers::IntegerLookup({7, 0}, {.mask_token = 0}),
+                    ContainsSubstring("IntegerLookup: the vocabulary has the mask_token 0 at 1"));
   CHECK_THROWS_WITH(layers::IntegerLookup({.mask_token = 0, .output_mode = OutputMode::count}),
                     ContainsSubstring(".mask_token needs OutputMode::integer"));
   CHECK_THROWS_WITH(layers::IntegerLookup({.pad_to_max_tokens = true}), ContainsSubstring("needs .max_tokens"));
   CHECK_THROWS_WITH(layers::IntegerLookup({.max_tokens = 2, .mask_token = 0}), ContainsSubstring("no ids"));
   CHECK_THROWS_WITH(layers::IntegerLookup({.num_oov_indices = -1, .mask_token = 0}), ContainsSubstring("negative"));
+}
+
+TEST_CASE("IntegerLookup: get_vocabulary() is a vocabulary; special tokens at other places raise") {
+  const Tensor x = constant({3, 0, 7, 4, 5, -9});
+  const auto again = [&](const layers::IntegerLookupOptions& o) {
+    const layers::IntegerLookup lookup({7, 3}, o), other(lookup.get_vocabulary(), o);
+    CHECK(other.get_vocabulary() == lookup.get_vocabulary());
+    const Tensor in = o.invert ? constant({0, 1, 2}) : x;
+    CHECK(integers(other(in)) == integers(lookup(in)));
+  };
+  again({});
+  again({.mask_token = 0});
+  again({.num_oov_indices = 2, .mask_token = 0, .oov_token = -9});
+  again({.mask_token = 0, .invert = true});
+  const auto refuses = [](const Ints& tokens, const layers::IntegerLookupOptions& o, const std::string& what) {
+    CHECK_THROWS_WITH(layers::IntegerLookup(tokens, o),
+                      ContainsSubstring("IntegerLookup: the vocabulary has the " + what));
+  };
+  refuses({0, 7}, {.mask_token = 0}, "mask_token 0 at 0");  // all of them, or none
+  refuses({-1, 0, 7}, {.mask_token = 0}, "mask_token 0 at 1");
+  refuses({0, -1, 7, 0}, {.mask_token = 0}, "mask_token 0 at 3");
+  refuses({7, -1}, {.invert = true}, "oov_token -1 at 1");
+  CHECK(layers::IntegerLookup({7, -1}).get_vocabulary() == Ints{-1, 7, -1});  // as in Keras
+  CHECK_THROWS_WITH(layers::IntegerLookup({-1, 7, 7}), ContainsSubstring("7 twice"));
+  CHECK_THROWS_WITH(layers::IntegerLookup({-1}), ContainsSubstring("the vocabulary is empty"));
 }
 
 TEST_CASE("a traced function is traced again when a layer has learned something else, and only then") {

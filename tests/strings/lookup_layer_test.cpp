@@ -80,7 +80,31 @@ TEST_CASE("StringLookup: a mask has the id 0, unknown strings have the next ones
   const layers::StringLookup wide(
       {"b"}, {.max_tokens = 4, .output_mode = layers::OutputMode::one_hot, .pad_to_max_tokens = true});
   CHECK(wide(constant(Words{"b"})).to_vector<float>() == std::vector<float>{0, 1, 0, 0});
-  CHECK_THROWS_WITH(layers::StringLookup({"", "b"}, {.mask_token = ""}), ContainsSubstring("occurs twice"));
+  CHECK_THROWS_WITH(layers::StringLookup({"", "b"}, {.mask_token = ""}), ContainsSubstring("mask_token \"\" at 0"));
+}
+
+TEST_CASE("StringLookup: get_vocabulary() is a vocabulary; special tokens at other places raise") {
+  using Words = std::vector<std::string>;
+  const Tensor x = constant(Words{"b", "", "a", "[UNK]", "x"});
+  const auto again = [&](const layers::StringLookupOptions& o) {
+    const layers::StringLookup lookup({"a", "b"}, o), other(lookup.get_vocabulary(), o);
+    CHECK(other.get_vocabulary() == lookup.get_vocabulary());
+    if (o.invert) CHECK(other(constant({0, 2})).to_vector<std::string>() == Words{lookup.get_vocabulary()[0], "a"});
+    else CHECK(other(x).to_vector<i64>() == lookup(x).to_vector<i64>());
+  };
+  again({});
+  again({.mask_token = ""});
+  again({.num_oov_indices = 3, .mask_token = "", .oov_token = "?"});
+  again({.mask_token = "", .invert = true});
+  const auto refuses = [](const Words& words, const layers::StringLookupOptions& o, const std::string& what) {
+    CHECK_THROWS_WITH(layers::StringLookup(words, o),
+                      ContainsSubstring("StringLookup: the vocabulary has the " + what));
+  };
+  refuses({"[UNK]", "", "a"}, {.mask_token = ""}, "mask_token \"\" at 1");
+  refuses({"", "[UNK]", "a", ""}, {.mask_token = ""}, "mask_token \"\" at 3");
+  refuses({"", "[UNK]", "[UNK]", "a"}, {.mask_token = "", .invert = true}, "oov_token \"[UNK]\" at 2");
+  refuses({"a", "[UNK]"}, {.invert = true}, "oov_token \"[UNK]\" at 1");
+  CHECK(layers::StringLookup({"a", "[UNK]"})(x).to_vector<i64>() == std::vector<i64>{0, 0, 1, 2, 0});  // as in Keras
 }
 
 TEST_CASE("StringLookup: a traced function sees the vocabulary of a later adapt()") {

@@ -88,6 +88,24 @@ TEST_CASE("TextVectorization: assets have the vocabulary and the weights; clones
   CHECK(copy.text.get_vocabulary() == Words{"[UNK]", "a", "b"});
   CHECK_THROWS_WITH(own[0].asset->with({constant({1, 2})}), ContainsSubstring("TextVectorization: needs a list of"));
 }
+TEST_CASE("TextVectorization: get_vocabulary() is a vocabulary, also with the weight of unknown tokens") {
+  const Tensor x = texts({"dog cat x cat", "", "[UNK]"});
+  const TextVectorization ids({"cat", "dog"}), same(ids.get_vocabulary());
+  CHECK(same.get_vocabulary() == Words{"", "[UNK]", "cat", "dog"});
+  CHECK(same(x).to_vector<i64>() == ids(x).to_vector<i64>());
+  TextVectorization learned({.output_mode = TextOutput::tf_idf});
+  learned.adapt(x);
+  const Words words = learned.get_vocabulary();
+  const TextVectorization given(words, {.output_mode = TextOutput::tf_idf, .idf_weights = {.25, 2, 3, 4, 5}});
+  REQUIRE(words == Words{"[UNK]", "cat", "x", "unk", "dog"});
+  CHECK(given.get_vocabulary() == words);
+  CHECK(given(texts({"y y x", "dog"})).to_vector<float>() == std::vector<float>{.5f, 0, 3, 0, 0, 0, 0, 0, 0, 5});
+  CHECK_THROWS_WITH(TextVectorization({"cat", ""}),
+                    ContainsSubstring("TextVectorization: the vocabulary has the mask") &&
+                        ContainsSubstring("omit the special tokens"));
+  CHECK_THROWS_WITH(TextVectorization(words, {.output_mode = TextOutput::tf_idf, .idf_weights = {2, 3, 4, 5}}),
+                    ContainsSubstring("4 idf_weights for a vocabulary of 5"));
+}
 TEST_CASE("TextVectorization: errors") {
   const TextVectorization ids({"cat"}), learned;
   CHECK_THROWS_WITH(learned(texts({"a"})), ContainsSubstring("TextVectorization: has no vocabulary"));

@@ -3,8 +3,10 @@
 // StringLookup (tandem/strings/lookup_layer.hpp).
 #pragma once
 #include <concepts>
+#include <cstddef>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -87,6 +89,9 @@ TANDEM_API void check_lookup(const LookupLimits& limits, bool invert, OutputMode
 /// How many tokens a lookup layer can learn; `none`: any number.
 ///   throws  errors::InvalidArgumentError, in the layer's name, if the vocabulary that it has is larger
 TANDEM_API i64 most_tokens(const LookupLimits& limits, std::size_t given);
+/// Raises for a special token among the others (strip_specials, by_frequency.hpp).
+[[noreturn]] TANDEM_API void raise_special(const char* layer, const char* option, const std::string& token,
+                                           std::size_t at, std::size_t specials);
 /// Raises errors::FailedPreconditionError, in the layer's name, if what it would learn by adapt() was given.
 TANDEM_API void check_adapt(const char* layer, bool is_given);
 /// Raises before adapt().
@@ -181,10 +186,10 @@ class TANDEM_API IntegerLookup : public Layer {
  public:
   /// IntegerLookup({.max_tokens = 100}), with a vocabulary from adapt().
   explicit IntegerLookup(const IntegerLookupOptions& options = {});
-  /// IntegerLookup({12, 36}), with this vocabulary.
+  /// IntegerLookup({12, 36}), with this vocabulary. It may begin with the special tokens, as get_vocabulary() has them.
   template <std::same_as<std::vector<i64>> List = std::vector<i64>>
   explicit IntegerLookup(List vocabulary, const IntegerLookupOptions& options = {}) : IntegerLookup(options) {
-    set_vocabulary(std::move(vocabulary), true);
+    give_vocabulary(std::move(vocabulary));
   }
   Tensor operator()(const Tensor& x) const;
   /// Makes the vocabulary of the integers in `data`: the most frequent ones first, and the larger one first of those
@@ -209,6 +214,7 @@ class TANDEM_API IntegerLookup : public Layer {
 
  private:
   using Counts = std::map<i64, i64>;
+  void give_vocabulary(std::vector<i64> tokens) const;
   Counts begin_adapt() const;
   static void count(const Tensor& data, Counts& counts);
   void learn(Counts counts) const;

@@ -43,6 +43,13 @@ TANDEM_INLINE i64 most_tokens(const LookupLimits& l, std::size_t given) {
     fail("the vocabulary has " + std::to_string(given) + " entries; " + limit + "ids for " + std::to_string(most));
   return most;
 }
+TANDEM_INLINE void raise_special(const char* layer, const char* option, const std::string& token, std::size_t at,
+                                 std::size_t specials) {
+  errors::raise<errors::InvalidArgumentError>(
+      layer, "the vocabulary has the " + std::string(option) + " " + token + " at " + std::to_string(at) +
+                 "; omit the special tokens, or begin with all " + std::to_string(specials) +
+                 " of them in the order of get_vocabulary()");
+}
 TANDEM_INLINE void check_adapt(const char* layer, bool is_given) {
   if (is_given)
     errors::raise<errors::FailedPreconditionError>(layer,
@@ -169,6 +176,14 @@ TANDEM_INLINE IntegerLookup::IntegerLookup(const IntegerLookupOptions& options) 
 }
 TANDEM_INLINE void IntegerLookup::set_vocabulary(std::vector<i64> tokens, bool is_given) const {
   set_asset(0, Ref<Asset>(new detail::IntegerVocabulary(vocabulary()->options, std::move(tokens), is_given)));
+}
+TANDEM_INLINE void IntegerLookup::give_vocabulary(std::vector<i64> tokens) const {
+  const Ref<detail::IntegerVocabulary> known = vocabulary();
+  const IntegerLookupOptions& o = known->options;
+  detail::strip_specials("IntegerLookup", tokens, detail::integers_by_id(*known),
+                         o.mask_token ? &*o.mask_token : nullptr, o.invert ? &o.oov_token : nullptr,
+                         [](i64 token) { return std::to_string(token); });
+  set_vocabulary(std::move(tokens), true);
 }
 TANDEM_INLINE void IntegerLookup::adapt(const Tensor& data) const {
   Counts counts = begin_adapt();

@@ -46,6 +46,8 @@ struct StringVocabulary final : TensorAsset {
 };
 /// The strings of all ids, and the ids of strings.
 TANDEM_API std::vector<std::string> strings_by_id(const StringVocabulary& v);
+/// strip_specials for a vocabulary that is given to the layer of `v`.
+TANDEM_API bool strip_special_strings(const StringVocabulary& v, std::vector<std::string>& words);
 TANDEM_API Tensor ids_of_strings(const StringVocabulary& v, const Tensor& x);
 }  // namespace detail
 /// Maps strings to ids: those of the vocabulary to num_oov_indices, num_oov_indices + 1, ..., in its order (with a mask
@@ -60,10 +62,11 @@ class TANDEM_API StringLookup : public Layer {
  public:
   /// StringLookup({.max_tokens = 100}), with a vocabulary from adapt().
   explicit StringLookup(const StringLookupOptions& options = {});
-  /// StringLookup({"a", "b"}), with this vocabulary.
+  /// StringLookup({"a", "b"}), with this vocabulary. It may begin with the special tokens, as get_vocabulary() has
+  /// them.
   template <std::same_as<std::vector<std::string>> List = std::vector<std::string>>
   explicit StringLookup(List vocabulary, const StringLookupOptions& options = {}) : StringLookup(options) {
-    set_vocabulary(std::move(vocabulary), true);
+    give_vocabulary(std::move(vocabulary));
   }
   Tensor operator()(const Tensor& x) const;
   /// Makes the vocabulary of the strings in `data`: the most frequent ones first, and of those that occur equally often
@@ -92,6 +95,7 @@ class TANDEM_API StringLookup : public Layer {
   static void count(const Tensor& data, Counts& counts);
   void learn(Counts counts) const;
   Ref<detail::StringVocabulary> vocabulary() const { return asset<detail::StringVocabulary>(); }
+  void give_vocabulary(std::vector<std::string> words) const;
   void set_vocabulary(std::vector<std::string> words, bool is_given) const;
 };
 

@@ -20,6 +20,12 @@ TANDEM_INLINE std::vector<std::string> strings_by_id(const StringVocabulary& v) 
   r.insert(r.end(), v.words.begin(), v.words.end());
   return r;
 }
+TANDEM_INLINE bool strip_special_strings(const StringVocabulary& v, std::vector<std::string>& words) {
+  const StringLookupOptions& o = v.options;
+  return strip_specials(v.layer, words, strings_by_id(v), o.mask_token ? &*o.mask_token : nullptr,
+                        o.invert ? &o.oov_token : nullptr,
+                        [](const std::string& word) { return tandem::detail::escaped_text(word); });
+}
 TANDEM_INLINE StringVocabulary::StringVocabulary(const StringLookupOptions& o, std::vector<std::string> list,
                                                  bool is_given, const char* of)
     : TensorAsset(is_given), options(o), layer(of), words(std::move(list)) {
@@ -56,6 +62,10 @@ TANDEM_INLINE StringLookup::StringLookup(const StringLookupOptions& options) : L
 }
 TANDEM_INLINE void StringLookup::set_vocabulary(std::vector<std::string> words, bool is_given) const {
   set_asset(0, Ref<Asset>(new detail::StringVocabulary(vocabulary()->options, std::move(words), is_given)));
+}
+TANDEM_INLINE void StringLookup::give_vocabulary(std::vector<std::string> words) const {
+  detail::strip_special_strings(*vocabulary(), words);
+  set_vocabulary(std::move(words), true);
 }
 TANDEM_INLINE void StringLookup::adapt(const Tensor& data) const {
   Counts counts = begin_adapt();

@@ -38,8 +38,9 @@ struct TextVectorizationOptions {
   TextOutput output_mode = TextOutput::integer;
   std::optional<i64> output_sequence_length = {};  ///< of integer: the columns; default: the longest text's
   bool pad_to_max_tokens = false;                  ///< the other modes have max_tokens columns
-  DType dtype = DType::float32;                    ///< of the other modes
-  std::vector<double> idf_weights = {};            ///< with tf_idf and a given vocabulary: one for each of its words
+  DType dtype = DType::float32;                    ///< of the other modes: real numbers, for tf_idf floating
+  /// With tf_idf and a given vocabulary: one for each of its words, and for "[UNK]" if it begins with it.
+  std::vector<double> idf_weights = {};
 };
 namespace detail {
 /// The inverse document frequencies of all ids.
@@ -66,7 +67,8 @@ class TANDEM_API TextVectorization : public Layer {
  public:
   /// TextVectorization({.max_tokens = 10000}), with a vocabulary from adapt().
   explicit TextVectorization(const TextVectorizationOptions& options = {});
-  /// TextVectorization({"cat", "dog"}), with this vocabulary.
+  /// TextVectorization({"cat", "dog"}), with this vocabulary. It may begin with the special tokens, as get_vocabulary()
+  /// has them.
   template <std::same_as<std::vector<std::string>> List = std::vector<std::string>>
   explicit TextVectorization(List vocabulary, const TextVectorizationOptions& options = {})
       : TextVectorization(options) {

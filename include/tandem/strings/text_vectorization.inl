@@ -66,6 +66,13 @@ struct Grams {
 TANDEM_INLINE Grams grams_of(const strings::Pieces& p, const Tensor& rows, const Tensor& columns, i64 width,
                              const Tensor& before) {
   if (width == 1) return {p.values, rows, columns + gather(before, rows)};
+/// The weights of tokens, and before them that of unknown ones, their mean.
+TANDEM_INLINE std::vector<double> with_unknown(std::vector<double> idf) {
+  double sum = 0;
+  for (const double weight : idf) sum += weight;
+  idf.insert(idf.begin(), idf.empty() ? 0 : sum / static_cast<double>(idf.size()));
+  return idf;
+}
   const Tensor all = strings::ngrams(p.values, width), first = places(length_of(all));
   const Tensor row = gather(rows, first), column = gather(columns, first);
   const Tensor is_one = column + width <= gather(p.row_lengths, row);
@@ -86,12 +93,8 @@ TANDEM_INLINE void TextVectorization::set_vocabulary(std::vector<std::string> wo
                                                      std::vector<double> idf) const {
   const Ref<Asset> found(
       new detail::StringVocabulary(vocabulary()->options, std::move(words), is_given, detail::text_layer));
-  if (options_.output_mode == TextOutput::tf_idf) {
-    double sum = 0;
-    for (const double weight : idf) sum += weight;
-    idf.insert(idf.begin(), sum / static_cast<double>(idf.size()));  // of unknown tokens
+  if (options_.output_mode == TextOutput::tf_idf)
     set_asset(1, Ref<Asset>(new detail::IdfWeights(std::move(idf), is_given)));
-  }
   set_asset(0, found);
 }
 TANDEM_INLINE void TextVectorization::give_vocabulary(std::vector<std::string> words) const {
@@ -99,7 +102,9 @@ TANDEM_INLINE void TextVectorization::give_vocabulary(std::vector<std::string> w
     errors::raise<errors::InvalidArgumentError>(
         detail::text_layer, "has " + std::to_string(options_.idf_weights.size()) + " idf_weights for a vocabulary of " +
                                 std::to_string(words.size()));
-  set_vocabulary(std::move(words), true, options_.idf_weights);
+  std::vector<double> idf = options_.idf_weights;
+  const bool has_unknown = detail::strip_special_strings(*vocabulary(), words);
+  set_vocabulary(std::move(words), true, has_unknown ? std::move(idf) : detail::with_unknown(std::move(idf)));
 }
 TANDEM_INLINE std::vector<std::string> TextVectorization::get_vocabulary() const {
   return detail::strings_by_id(*vocabulary());
@@ -212,7 +217,7 @@ TANDEM_INLINE void TextVectorization::learn(const Counts& counts) const {
   std::vector<double> idf;
   for (const std::string& word : words)
     idf.push_back(std::log1p(static_cast<double>(counts.all_texts) / (1 + static_cast<double>(counts.texts.at(word)))));
-  set_vocabulary(std::move(words), false, std::move(idf));
+  set_vocabulary(std::move(words), false, detail::with_unknown(std::move(idf)));
 }
 
 }  // namespace TANDEM_NS::layers
