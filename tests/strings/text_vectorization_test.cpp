@@ -124,5 +124,18 @@ TEST_CASE("TextVectorization: errors") {
   CHECK_THROWS_WITH(TextVectorization({"a"}, {.output_mode = TextOutput::tf_idf}), ContainsSubstring("0 idf_weights"));
   CHECK_THROWS_WITH(TextVectorization({"a"}, {.idf_weights = {1}}), ContainsSubstring(".idf_weights needs"));
   CHECK_THROWS_WITH(TextVectorization({.pad_to_max_tokens = true}), ContainsSubstring("pad_to_max_tokens"));
+  const auto refuses = [](TextOutput mode, DType dtype, const std::string& what) {
+    CHECK_THROWS_WITH(TextVectorization({.output_mode = mode, .dtype = dtype}),
+                      ContainsSubstring("TextVectorization: ") && ContainsSubstring(what));
+  };
+  for (const DType dtype : {float64, int32, bool_, DType::string}) refuses(TextOutput::integer, dtype, "ids are int64");
+  for (const DType dtype : {bool_, complex64, DType::string}) {
+    refuses(TextOutput::count, dtype, ".dtype must be that of real numbers");
+    refuses(TextOutput::multi_hot, dtype, ".dtype must be that of real numbers");
+  }
+  refuses(TextOutput::tf_idf, int64, ".dtype of TextOutput::tf_idf must be floating, not int64");
+  CHECK(TextVectorization({"cat"}, {.dtype = int64})(texts({"cat"})).dtype() == int64);
+  CHECK(TextVectorization({"cat"}, {.output_mode = TextOutput::count, .dtype = int32})(texts({"cat cat"}))
+            .to_vector<std::int32_t>() == std::vector<std::int32_t>{0, 2});
 }
 }  // namespace text_vectorization_test

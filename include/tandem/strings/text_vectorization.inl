@@ -41,6 +41,17 @@ TANDEM_INLINE StringLookupOptions lookup_options(const TextVectorizationOptions&
   if (o.output_mode == TextOutput::integer) r.mask_token = "";
   return r;
 }
+// Ids are int64, whatever .dtype is: its default is that of the other modes.
+TANDEM_INLINE void check_text_dtype(TextOutput mode, DType dtype) {
+  const auto fail = [&](const std::string& what) {
+    errors::raise<errors::InvalidArgumentError>(text_layer, what + ", not " + tandem::name(dtype));
+  };
+  if (mode == TextOutput::integer && dtype != DType::int64 && dtype != TextVectorizationOptions().dtype)
+    fail("ids are int64, .dtype is that of the other modes: cast the ids, or leave .dtype out; it must be int64");
+  if (mode == TextOutput::tf_idf && !is_floating(dtype)) fail(".dtype of TextOutput::tf_idf must be floating");
+  if (mode != TextOutput::integer && !(dtypes::real | dtypes::half_floating).has(dtype))
+    fail(".dtype must be that of real numbers");
+}
 TANDEM_INLINE void check_text_options(const TextVectorizationOptions& o) {
   const auto fail = [&](const char* what) { errors::raise<errors::InvalidArgumentError>(text_layer, what); };
   for (const i64 width : o.ngrams)
@@ -49,10 +60,18 @@ TANDEM_INLINE void check_text_options(const TextVectorizationOptions& o) {
     fail(".output_sequence_length needs TextOutput::integer");
   if (o.output_sequence_length) positive(text_layer, "output_sequence_length", *o.output_sequence_length);
   if (!o.idf_weights.empty() && o.output_mode != TextOutput::tf_idf) fail(".idf_weights needs TextOutput::tf_idf");
+  check_text_dtype(o.output_mode, o.dtype);
   check_lookup({text_layer, lookup_options(o)}, false, OutputMode::integer);
 }
 TANDEM_INLINE std::vector<i64> widths_of(const TextVectorizationOptions& o) {
   return o.ngrams.empty() ? std::vector<i64>{1} : o.ngrams;
+}
+/// The weights of tokens, and before them that of unknown ones, their mean.
+TANDEM_INLINE std::vector<double> with_unknown(std::vector<double> idf) {
+  double sum = 0;
+  for (const double weight : idf) sum += weight;
+  idf.insert(idf.begin(), idf.empty() ? 0 : sum / static_cast<double>(idf.size()));
+  return idf;
 }
 /// The number of elements of a list, as an entry of a shape.
 TANDEM_INLINE DimValue length_of(const Tensor& list) { return get_shape(list)[0]; }
@@ -66,13 +85,6 @@ struct Grams {
 TANDEM_INLINE Grams grams_of(const strings::Pieces& p, const Tensor& rows, const Tensor& columns, i64 width,
                              const Tensor& before) {
   if (width == 1) return {p.values, rows, columns + gather(before, rows)};
-/// The weights of tokens, and before them that of unknown ones, their mean.
-TANDEM_INLINE std::vector<double> with_unknown(std::vector<double> idf) {
-  double sum = 0;
-  for (const double weight : idf) sum += weight;
-  idf.insert(idf.begin(), idf.empty() ? 0 : sum / static_cast<double>(idf.size()));
-  return idf;
-}
   const Tensor all = strings::ngrams(p.values, width), first = places(length_of(all));
   const Tensor row = gather(rows, first), column = gather(columns, first);
   const Tensor is_one = column + width <= gather(p.row_lengths, row);
