@@ -106,6 +106,13 @@ TEST_CASE("attention layers: masks hide keys, and give zeros for queries") {
                    layer(query, value, {.attention_mask = causal}).output) < 1e-6);
     CHECK_THROWS_WITH(layer(query, value, {.value_mask = ones({2, 5})}), ContainsSubstring("value_mask"));
     CHECK_THROWS_AS(layer(query, value, {.value_mask = fill({2, 4}, true)}), errors::InvalidArgumentError);
+    // A query of one example and masks of two would give two results.
+    const Tensor q1 = query(Slice(0, 1)), v1 = value(Slice(0, 1));
+    CHECK_THROWS_WITH(layer(q1, v1, {.value_mask = value_mask}), ContainsSubstring("value_mask must be bool[1,5]"));
+    CHECK_THROWS_WITH(layer(q1, v1, {.query_mask = query_mask}), ContainsSubstring("query_mask must be bool[1,3]"));
+    CHECK_THROWS_WITH(layer(q1, v1, {.attention_mask = pair_mask}), ContainsSubstring("attention_mask must be bool["));
+    CHECK(distance(layer(query, value, {.attention_mask = expand_dims(causal, 0)}).output,
+                   layer(query, value, {.attention_mask = causal}).output) < 1e-6);
   };
   check(layers::MultiHeadAttention(2, 4, {.use_bias = false}), true);
   check(layers::Attention(), true);

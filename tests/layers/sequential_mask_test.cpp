@@ -9,6 +9,7 @@
 #include "tests/support/wave.hpp"
 
 using namespace tandem;
+using Catch::Matchers::ContainsSubstring;
 using testing::floats, testing::Floats, testing::wave, testing::distance, testing::List;
 
 namespace {
@@ -100,6 +101,33 @@ TEST_CASE("Sequential: layers that pass the mask on") {
   check(layers::TransformerBlock(8, 2));
   check(layers::MultiHeadAttention(2, 3));
   check(layers::Sequential{layers::Dense(4), layers::Dense(4)});
+}
+TEST_CASE("masks of another batch, length or dtype raise in the layer's name") {
+  const Tensor x = wave({3, 4, 2}), fits = fill({3, 4}, true);
+  const std::vector<Tensor> wrong{fill({1, 4}, true), fill({3, 1}, true),       fill({3, 5}, true), fill({6, 4}, true),
+                                  fill({4}, true),    fill({3, 4, 2, 1}, true), ones({3, 4}, int32)};
+  const auto check = [&](const auto& layer, const char* name, const Tensor& in) {
+    layers::SequenceMask good = fits;
+    CHECK_NOTHROW(layer.call_with_mask(in, good));
+    for (const Tensor& m : wrong) {
+      CAPTURE(name, to_string(m.spec()));
+      layers::SequenceMask mask = m;
+      CHECK_THROWS_WITH(layer.call_with_mask(in, mask),
+                        ContainsSubstring(name) && ContainsSubstring(to_string(m.spec())));
+    }
+  };
+  check(layers::Sequential{layers::Dense(2)}, "Sequential: the mask must be bool_", x);
+  check(layers::Sequential{embedding()}, "Sequential: the mask must be bool_", ones({3, 4}, int32));
+  check(layers::TimeDistributed{layers::Dense(2)}, "TimeDistributed: the mask must be bool_", x);
+  check(layers::GlobalAveragePooling1D(), "GlobalAveragePooling1D: the mask", x);
+  check(layers::MultiHeadAttention(2, 3), "MultiHeadAttention: value_mask must be bool[3,4]", x);
+  check(layers::TransformerBlock(4, 1), "value_mask must be bool[3,4]", x);
+  check(layers::LSTM(2), "LSTM: the mask must be bool_", x);
+  CHECK_THROWS_WITH(layers::Softmax()(ones({1, 4}), fill({3, 4}, true)),
+                    ContainsSubstring("Softmax: the mask bool[3,4] does not broadcast"));
+  layers::SequenceMask numbers = ones({3, 4}, int32);
+  CHECK_THROWS_WITH(layers::Sequential{layers::Dense(2)}.call_with_mask(x, numbers),
+                    ContainsSubstring("mask != 0 makes it bool_"));
 }
 TEST_CASE("Sequential: GlobalAveragePooling1D takes the mean of the steps that count") {
   check_same(layers::Sequential{embedding(), layers::GlobalAveragePooling1D(), layers::Dense(2)}, ids, padded);

@@ -76,6 +76,15 @@ TANDEM_INLINE Tensor Softmax::operator()(const Tensor& x, const Tensor& mask) co
   const InCall here(*this);
   if (mask.dtype() != DType::bool_)
     errors::raise<errors::InvalidArgumentError>("Softmax", "the mask must be bool, not " + to_string(mask.spec()));
+  bool fits = mask.rank() <= x.rank();
+  for (int i = 1; fits && i <= mask.rank(); ++i) {
+    const i64 have = mask.shape().dim(-i), want = x.shape().dim(-i);
+    fits = have == want || have == 1 || have == none || want == none;
+  }
+  if (!fits)
+    errors::raise<errors::InvalidArgumentError>(
+        "Softmax",
+        "the mask " + to_string(mask.spec()) + " does not broadcast to the shape of the input " + to_string(x.spec()));
   const double lowest = x.dtype() == DType::float16 ? -65504 : -3e38;  // finite: a row without elements is not NaN
   return (*this)(where(mask, x, lowest));
 }

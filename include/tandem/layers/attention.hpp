@@ -22,7 +22,7 @@ using tandem::detail::operators::AttentionOutput;
 
 struct AttentionCall {
   Tensor key = {};             ///< default: the values
-  Tensor attention_mask = {};  ///< bool_ [batch, m, n] or [m, n]: which keys each query may see
+  Tensor attention_mask = {};  ///< bool_ [batch, m, n], [1, m, n] or [m, n]: which keys each query may see
   /// bool_ [batch, m]: false gives zeros; in MultiHeadAttention the heads give zeros, and so the result is the bias of
   /// the last projection
   Tensor query_mask = {};
@@ -81,7 +81,10 @@ class TANDEM_API AdditiveAttention : public Layer {
 namespace detail {
 /// The masks of a call as one, which broadcasts to scores [batch, m, n], or with heads [batch, heads, m, n]. Unset if
 /// there is none.
-TANDEM_API Tensor mask_of_scores(const char* layer, const AttentionCall& call, bool heads);
+///   throws  errors::InvalidArgumentError, in the layer's name, for a mask of another dtype or shape than the query
+///           [batch, m, d] and the values [batch, n, e] have
+TANDEM_API Tensor mask_of_scores(const char* layer, const AttentionCall& call, const Tensor& query, const Tensor& value,
+                                 bool heads);
 /// The weights of the values: softmax of the scores, with dropout.
 TANDEM_API Tensor weights_of_scores(const Tensor& scores, const Tensor& mask, const AttentionCall& call,
                                     double dropout);

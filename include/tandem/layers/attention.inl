@@ -20,23 +20,29 @@ TANDEM_INLINE void check_attention_inputs(const char* layer, const Tensor& query
       errors::raise<errors::InvalidArgumentError>(
           layer, "needs a query and values [batch, steps, features], not " + to_string(t->spec()));
 }
-TANDEM_INLINE Tensor mask_of_scores(const char* layer, const AttentionCall& call, bool heads) {
+TANDEM_INLINE Tensor mask_of_scores(const char* layer, const AttentionCall& call, const Tensor& query,
+                                    const Tensor& value, bool heads) {
   Tensor all;
-  const auto add = [&](const char* name, const Tensor& mask, int min_rank, int max_rank, const Axes& axes) {
+  const i64 batch = query.shape().dim(0), m = query.shape().dim(1), n = value.shape().dim(1);
+  const auto add = [&](const char* name, const Tensor& mask, const Shape& shape, const Axes& axes) {
     if (!mask.is_set()) return;
-    if (mask.dtype() != DType::bool_ || mask.rank() < min_rank || mask.rank() > max_rank)
+    if (mask.dtype() != DType::bool_ || !mask.shape().is_compatible_with(shape))
       errors::raise<errors::InvalidArgumentError>(
-          layer,
-          std::string(name) + " must be bool_ of rank " + std::to_string(max_rank) + ", not " + to_string(mask.spec()));
-    Tensor m = mask;
-    for (int i = 0; i < axes.size(); ++i) m = expand_dims(m, axes[i]);
+          layer, std::string(name) + " must be " + to_string(Spec{shape, DType::bool_, {}}) + " for a query " +
+                     to_string(query.spec()) + " and values " + to_string(value.spec()) + ", not " +
+                     to_string(mask.spec()) + (mask.dtype() == DType::bool_ ? "" : "; mask != 0 makes it bool_"));
+    Tensor wide = mask;
+    for (int i = 0; i < axes.size(); ++i) wide = expand_dims(wide, axes[i]);
     const tandem::detail::ShapeChecks lenient(false);
-    all = all.is_set() ? logical_and(all, m) : m;
+    all = all.is_set() ? logical_and(all, wide) : wide;
   };
-  const bool batched = call.attention_mask.is_set() && call.attention_mask.rank() == 3;
-  add("attention_mask", call.attention_mask, 2, 3, heads && batched ? Axes{1} : Axes::none());
-  add("value_mask", call.value_mask, 2, 2, heads ? Axes{1, 1} : Axes{1});
-  add("query_mask", call.query_mask, 2, 2, heads ? Axes{1, 3} : Axes{2});
+  const Tensor& pairs = call.attention_mask;
+  const bool batched = pairs.is_set() && pairs.rank() != 2,
+             is_common = batched && pairs.rank() && pairs.shape().dim(0) == 1;
+  add("attention_mask", pairs, batched ? Shape{is_common ? 1 : batch, m, n} : Shape{m, n},
+      heads && batched ? Axes{1} : Axes::none());
+  add("value_mask", call.value_mask, {value.shape().dim(0), n}, heads ? Axes{1, 1} : Axes{1});
+  add("query_mask", call.query_mask, {batch, m}, heads ? Axes{1, 3} : Axes{2});
   return all;
 }
 TANDEM_INLINE Tensor weights_of_scores(const Tensor& scores, const Tensor& mask, const AttentionCall& call,
@@ -51,7 +57,7 @@ TANDEM_INLINE AttentionOutput Attention::operator()(const Tensor& queries, const
                                                     const AttentionCall& call) const {
   const InCall here(*this);
   detail::check_attention_inputs("Attention", queries, values);
-  const Tensor mask = detail::mask_of_scores("Attention", call, false);
+  const Tensor mask = detail::mask_of_scores("Attention", call, queries, values, false);
   const tandem::detail::VisibleParts seen(queries, call.key.is_set() ? call.key : values, values, mask);
   const Tensor &query = seen.q, &key = seen.k, &value = seen.v;
   const auto attend = [&](const Tensor& q) -> AttentionOutput {
@@ -74,7 +80,7 @@ TANDEM_INLINE AttentionOutput AdditiveAttention::operator()(const Tensor& querie
                                                             const AttentionCall& call) const {
   const InCall here(*this);
   detail::check_attention_inputs("AdditiveAttention", queries, values);
-  const Tensor mask = detail::mask_of_scores("AdditiveAttention", call, false);
+  const Tensor mask = detail::mask_of_scores("AdditiveAttention", call, queries, values, false);
   const tandem::detail::VisibleParts seen(queries, call.key.is_set() ? call.key : values, values, mask);
   const Tensor &query = seen.q, &key = seen.k, &value = seen.v;
   const auto attend = [&](const Tensor& scale) -> AttentionOutput {

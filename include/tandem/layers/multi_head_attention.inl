@@ -62,7 +62,8 @@ TANDEM_INLINE AttentionOutput MultiHeadAttention::operator()(const Tensor& query
 }
 TANDEM_INLINE AttentionOutput MultiHeadAttention::attend(const Tensor& query, const Tensor& key, const Tensor& value,
                                                          const AttentionCall& call, const Tensors& w) const {
-  const tandem::detail::VisibleParts seen(query, key, value, detail::mask_of_scores("MultiHeadAttention", call, false));
+  const tandem::detail::VisibleParts seen(query, key, value,
+                                          detail::mask_of_scores("MultiHeadAttention", call, query, value, false));
   const std::size_t each = options_.use_bias ? 2 : 1;
   const auto projected = [&](const Tensor& x, std::size_t i) {
     return nn::dense(x, w[i * each], options_.use_bias ? w[i * each + 1] : Tensor());
@@ -70,7 +71,7 @@ TANDEM_INLINE AttentionOutput MultiHeadAttention::attend(const Tensor& query, co
   const Tensor q = detail::split_heads(projected(seen.q, 0), heads_),
                k = detail::split_heads(projected(seen.k, 1), heads_),
                v = detail::split_heads(projected(seen.v, 2), heads_);
-  const Tensor mask = detail::mask_of_scores("MultiHeadAttention", call, true);
+  const Tensor mask = detail::mask_of_scores("MultiHeadAttention", call, query, value, true);
   if (!call.return_attention_scores) {
     const Tensor y = nn::scaled_dot_product_attention(q, k, v,
                                                       {.mask = mask,

@@ -77,10 +77,10 @@ TANDEM_INLINE Tensor AdaptivePooling::operator()(const Tensor& x) const {
 TANDEM_INLINE Tensor GlobalAveragePooling1D::operator()(const Tensor& x, const Tensor& mask) const {
   const InCall here(*this);
   detail::check_image(layer_, x, spatial_);
-  if (mask.dtype() != DType::bool_ || mask.rank() != 2)
-    errors::raise<errors::InvalidArgumentError>(layer_,
-                                                "the mask must be bool[batch, length], not " + to_string(mask.spec()));
   const int time = detail::first_spatial(options_.data_format);
+  if (mask.dtype() != DType::bool_ || !mask.shape().is_compatible_with({x.shape().dim(0), x.shape().dim(time)}))
+    errors::raise<errors::InvalidArgumentError>(layer_, "the mask must be bool[batch, length] of the input " +
+                                                            to_string(x.spec()) + ", not " + to_string(mask.spec()));
   return nn::masked_mean(x, expand_dims(mask, time == 1 ? 2 : 1), {.axis = time, .keepdims = options_.keepdims});
 }
 

@@ -18,8 +18,8 @@ struct MaskCode {
   Tensor (*not_zero)(const Tensor& ids);
   Tensor (*reversed)(const Tensor& mask, bool time_major);
   Tensor (*any_inner)(const Tensor& mask);  // over all axes but the first two
-  // x with 0 in place of what is not finite and does not count
-  Tensor (*finite)(const Tensor& x, const Tensor& mask);
+  // x with 0 in place of what is not finite and does not count; checks the mask for the layer
+  Tensor (*finite)(const char* layer, const Tensor& x, const Tensor& mask);
   Tensor (*average)(const GlobalAveragePooling1D&, const Tensor& x, const Tensor& mask);
   Tensor (*softmax)(const Softmax&, const Tensor& x, const Tensor& mask);
   Tensor (*batch_norm)(const BatchNormalization&, const Tensor& x, const Tensor& mask);
@@ -41,7 +41,8 @@ class SequenceMask {
   const detail::MaskCode* code() const { return code_; }
   /// x with 0 in place of NaN and infinities in steps that do not count: 0 times the gradient of such a step is NaN in
   /// the gradients of weights. Other elements stay, as in Keras.
-  Tensor finite(const Tensor& x) const { return is_set() ? code_->finite(x, mask_) : x; }
+  ///   throws  errors::InvalidArgumentError, in the layer's name, if the mask is not bool_ with the first sizes of x
+  Tensor finite(const char* layer, const Tensor& x) const { return is_set() ? code_->finite(layer, x, mask_) : x; }
   /// Another mask, with the code of this one.
   SequenceMask with(const Tensor& mask) const { return {mask, code_}; }
   /// The mask of the steps in the opposite order.

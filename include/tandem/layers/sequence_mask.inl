@@ -19,8 +19,18 @@ TANDEM_INLINE Tensor any_inner_step(const Tensor& mask) {
   for (int i = 2; i < mask.rank(); ++i) inner.push(i);
   return reduce_any(mask, {.axis = inner});
 }
-TANDEM_INLINE Tensor finite_steps(const Tensor& x, const Tensor& mask) {
-  if (!is_floating(x.dtype()) || mask.rank() > x.rank()) return x;
+[[gnu::cold]] TANDEM_INLINE void raise_steps(const char* layer, const Tensor& x, const Tensor& mask) {
+  errors::raise<errors::InvalidArgumentError>(
+      layer, "the mask must be bool_ with the first sizes of the input " + to_string(x.spec()) +
+                 ", [batch, time]; not " + to_string(mask.spec()) +
+                 (mask.dtype() == DType::bool_ ? "" : "; mask != 0 makes it bool_"));
+}
+TANDEM_INLINE Tensor finite_steps(const char* layer, const Tensor& x, const Tensor& mask) {
+  bool fits = mask.dtype() == DType::bool_ && mask.rank() >= 1 && mask.rank() <= x.rank();
+  for (int i = 0; fits && i < mask.rank(); ++i)
+    fits = Shape{mask.shape().dim(i)}.is_compatible_with(Shape{x.shape().dim(i)});
+  if (!fits) raise_steps(layer, x, mask);
+  if (!is_floating(x.dtype())) return x;
   Tensor counts = mask;
   while (counts.rank() < x.rank()) counts = expand_dims(counts, -1);
   const tandem::detail::ShapeChecks lenient(false);

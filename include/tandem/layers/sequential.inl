@@ -13,7 +13,7 @@ TANDEM_INLINE Tensor Sequential::operator()(const Tensor& x) const {
 }
 TANDEM_INLINE Tensor Sequential::call_with_mask(const Tensor& x, SequenceMask& mask) const {
   const InCall here(*this);
-  Tensor y = mask.finite(x);
+  Tensor y = mask.finite("Sequential", x);
   if (is_built()) {
     for (const Ref<Element>& e : elements_) y = e->call(y, mask);
     return y;

@@ -56,7 +56,7 @@ class TimeDistributed : public Layer {
     const detail::ExamplesOfSteps batch(x);
     const bool has_inner = mask.is_set() && mask.tensor().rank() > 2;
     SequenceMask inner = has_inner ? mask.with(detail::merge_steps(mask.tensor())) : SequenceMask();
-    const Tensor y = layers::call_with_mask(layer_[0], detail::merge_steps(mask.finite(x)), inner);
+    const Tensor y = layers::call_with_mask(layer_[0], detail::merge_steps(mask.finite("TimeDistributed", x)), inner);
     if (inner.is_set()) mask = inner.with(detail::split_steps(inner.tensor(), x));
     else if (has_inner) mask = mask.with(mask.code()->any_inner(mask.tensor()));
     return detail::split_steps(y, x);

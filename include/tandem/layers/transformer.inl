@@ -61,7 +61,9 @@ TANDEM_INLINE Tensor TransformerBlock::operator()(const Tensor& x, const Transfo
 // x with 0 in place of what is not finite in hidden steps. Gradients of weights sum over all steps, and the gradient of
 // 0 of such a step times a NaN would be NaN.
 TANDEM_INLINE Tensor TransformerBlock::finite_padding(const Tensor& x, const Tensor& mask) {
-  if (!mask.is_set() || mask.dtype() != DType::bool_ || mask.rank() != 2) return x;  // attention raises
+  if (!mask.is_set()) return x;
+  if (mask.dtype() != DType::bool_ || !mask.shape().is_compatible_with({x.shape().dim(0), x.shape().dim(1)}))
+    return x;  // attention raises
   const tandem::detail::ShapeChecks lenient(false);
   return where(logical_or(expand_dims(mask, -1), is_finite(x)), x, tandem::detail::scalar_like(0, x));
 }
