@@ -96,6 +96,7 @@ class ModelSteps final : public Steps {
   Tensor train_once(const Batch& batch, Kind kind, Tensor* asks = nullptr) const;
   std::vector<Gradient> gradients_of(const Parts& parts, i64 shards, Tensor& predictions,
                                      std::vector<Variable>& weights) const;
+  void add_penalties(std::vector<Gradient>& gradients, const std::vector<Variable>& weights, double share) const;
   Tensor mean_of_all(std::vector<Gradient>& gradients, i64 shards, const std::vector<Variable>& weights,
                      Tensor* asks) const;
   Tensor are_finite(const std::vector<Gradient>& gradients, const std::vector<Variable>& weights) const;

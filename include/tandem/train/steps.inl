@@ -212,11 +212,33 @@ TANDEM_INLINE std::vector<Gradient> ModelSteps::gradients_of(const Parts& parts,
   std::vector<Gradient> r = tape.gradient(scaled, weights);
   r.push_back(loss);
   if (rows.is_set()) r.push_back(rows);
-  if (shards > 1 && impl::has_no_rows(parts.labels))  // means of nothing; a shard's gradient is that of other rows
+  if (shards > 1 && impl::has_no_rows(parts.labels)) {  // means of nothing; a shard's gradient is that of other rows
     for (std::size_t i = 0; i < r.size(); ++i)
       if (r[i].is_set() && (i >= weights.size() || weights[i].aggregate()))
         r[i] = r[i].with_values(zeros_like(r[i].values()));
+    if (is_sum) add_penalties(r, weights, 1. / static_cast<double>(shards));
+  }
   return r;
+}
+// Adds a share of the penalties of weights, which do not depend on rows, to gradients and a loss of zeros.
+TANDEM_INLINE void ModelSteps::add_penalties(std::vector<Gradient>& gradients, const std::vector<Variable>& weights,
+                                             double share) const {
+  const DType dtype = gradients[weights.size()].values().dtype();
+  std::vector<Tensor> penalties;
+  GradientTape tape;
+  for (const Variable& w : weights)
+    for (const Module::Named& v : model.named_variables()) {
+      if (!v.regularizer || v.is_frozen || v.variable.id() != w.id()) continue;
+      penalties.push_back(cast(v.regularizer(w) * share, dtype));
+      break;  // it is listed under each name of its module
+    }
+  if (penalties.empty()) return;
+  const Tensor loss = add_n(penalties);
+  const Tensor scaled = options.loss_scale ? loss * cast(options.loss_scale->value(), dtype) : loss;
+  const std::vector<Gradient> of_penalties = tape.gradient(scaled, weights);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (of_penalties[i].is_set() && weights[i].aggregate()) gradients[i] = of_penalties[i];
+  gradients[weights.size()] = loss;
 }
 // Makes the gradients those of the mean over all rows; returns that loss, which was behind them. The asks travel with
 // them, in the loss's dtype, so that they need no sum of their own.
