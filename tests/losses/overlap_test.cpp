@@ -70,6 +70,15 @@ TEST_CASE("CTC: the op's losses, weights, errors") {
         Approx(3 * each[1]));
   CHECK_THROWS_WITH(losses::CTC()(labels(0), logits), ContainsSubstring("integer labels [batch, labels]"));
   CHECK_THROWS_AS(losses::CTC()(labels + 2, logits), errors::InvalidArgumentError);
+  const auto refused = [&](const Tensor& wrong, const std::string& where) {
+    CHECK_THROWS_WITH(losses::CTC()(wrong, logits), ContainsSubstring("in losses::CTC") && ContainsSubstring(where));
+    const auto traced = function([&](const Tensor& t) { return losses::ctc(t, logits); });
+    CHECK_THROWS_WITH(traced(wrong), ContainsSubstring(where));
+  };
+  refused(constant({{1, 2, 2}, {3, -1, -1}}), "at [1,1]");  // padding is 0
+  refused(constant({{1, 0, 2}, {3, 0, 0}}), "at [0,1]");    // behind the last label
+  refused(constant({{1, 2, 0}, {0, 0, 3}}), "at [1,0]");
+  refused(constant({{1, 2, 4}, {3, 0, 0}}), "at [0,2]");
 }
 TEST_CASE("Losses of overlap and sparse labels: gradients, traces") {
   const Tensor labels = constant({0, 1, 0}), p = sigmoid(testing::wave({3, 4}, .2f, float64));

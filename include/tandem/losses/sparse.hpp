@@ -18,11 +18,11 @@ namespace TANDEM_NS::losses {
 TANDEM_API Tensor categorical_generalized_cross_entropy(const Tensor& y_true, const Tensor& y_pred, double q = 0.5,
                                                         OpOptions = {});
 /// Connectionist temporal classification: nn::ctc_loss with blanks of class 0, which also pad the labels.
-///   y_true    integers [batch, labels]; 0 behind the last label of a row, not -1: as in nn::ctc_loss, negative labels
-///             count from the last class
+///   y_true    integers [batch, labels], in [1, classes); 0 behind the last label of a row
 ///   y_pred    floating [batch, steps, classes]: logits; all sizes must be known
 ///   returns   [batch], dtype of y_pred; infinite where the labels do not fit into the steps
-///   throws    errors::InvalidArgumentError for other shapes or dtypes, or a label out of range
+///   throws    errors::InvalidArgumentError for other shapes or dtypes, a label out of range (-1 included), or a 0
+///             between labels, with its position
 ///   gradient  to y_pred; 0 where the loss is infinite
 TANDEM_API Tensor ctc(const Tensor& y_true, const Tensor& y_pred, OpOptions = {});
 

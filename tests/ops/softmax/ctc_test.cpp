@@ -77,6 +77,23 @@ TEST_CASE("ctc_loss and its decoder: errors") {
   CHECK_THAT(invalid([&] { nn::ctc_loss(labels, x, two, two, {.blank_index = 3}); }), ContainsSubstring("[-3, 3)"));
   CHECK_THAT(invalid([&] { nn::ctc_loss(constant({{1, 9}, {2, 1}}), x, two, two); }), ContainsSubstring("9"));
   CHECK_THAT(invalid([&] { nn::ctc_loss(labels, zeros({0, 2, 3}), two, two); }), ContainsSubstring("step"));
+  const auto label = [&](const Tensor& wrong, i64 blank, const std::string& where) {
+    CHECK_THAT(invalid([&] { nn::ctc_loss(wrong, x, two, two, {.blank_index = blank}); }),
+               ContainsSubstring("nn::ctc_loss: labels must be classes in [0, 3) other than the blank") &&
+                   ContainsSubstring(where));
+  };
+  label(constant({{1, 2}, {2, -1}}), 0, "at [1,1]");
+  label(constant({{1, 3}, {2, 1}}), 0, "at [0,1]");
+  label(constant({{0, 2}, {2, 1}}), 0, "at [0,0]");  // the blank
+  label(constant({{0, 2}, {2, 1}}), 1, "at [1,1]");
+  label(constant({{0, 1}, {1, 2}}), -1, "at [1,1]");
+  label(constant({{-1, 1}, {1, 0}}), 2, "at [0,0]");
+  CHECK_NOTHROW(nn::ctc_loss(constant({{1, -1}, {-7, 9}}), x, constant({1, 0}), two));  // behind the labels
+  CHECK_NOTHROW(nn::ctc_loss(constant({{-1, -1}, {0, 0}}), zeros({4, 2, 1}), constant({0, 0}), two));
+  CHECK_THAT(invalid([&] {
+               nn::ctc_loss(constant({{0}, {1}}), zeros({4, 2, 1}), constant({0, 1}), two);
+             }),
+             ContainsSubstring("1"));
   CHECK_THAT(invalid([&] { nn::ctc_greedy_decoder(zeros({4, 3}), two); }), ContainsSubstring("ctc_greedy_decoder"));
   CHECK_THAT(invalid([&] { nn::ctc_greedy_decoder(x, constant({1})); }), ContainsSubstring("sequence_length"));
 }

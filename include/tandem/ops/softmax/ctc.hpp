@@ -15,13 +15,12 @@ struct CtcLossOptions {
 /// blanks, one without steps has the loss 0 if it has no labels.
 ///   labels        int32 or int64 [b, l], classes other than the blank; what is behind label_length is ignored
 ///   logits        floating [t, b, c], unnormalized; t, b, c and l must be known. Steps from logit_length on are
-///   ignored,
-///                 NaN included
+///                 ignored, NaN included
 ///   label_length  int32 or int64 [b], in [0, l]
 ///   logit_length  int32 or int64 [b], in [0, t]
 ///   returns       [b], of the logits' dtype
 ///   throws        errors::InvalidArgumentError for other shapes or dtypes, for t = 0, for a blank_index outside [-c,
-///                 c), a label outside [0, c), or a length out of range, with its position
+///                 c), a label outside [0, c) or of the blank, or a length out of range, with its position
 ///   gradient      to logits; 0 where the loss is infinite
 ///   source        Graves, Fernandez, Gomez, Schmidhuber, "Connectionist Temporal Classification", 2006
 TANDEM_API Tensor ctc_loss(const Tensor& labels, const Tensor& logits, const Tensor& label_length,

@@ -44,6 +44,19 @@ TANDEM_INLINE void check_ctc_range(const char* op, const char* what, const Tenso
   debugging::impl::sign(op, Relation::greater_equal, lengths, o);
   debugging::impl::compared(op, Relation::less_equal, lengths, most, o);
 }
+// Raises if a label that counts is not a class, or the blank. The gather below would count negative ones from the last.
+TANDEM_INLINE void check_ctc_labels(const char* op, const Tensor& labels, const Tensor& within, i64 blank,
+                                    i64 classes) {
+  using debugging::impl::Relation;
+  const i64 least = blank == 0 ? 1 : 0, most = blank == classes - 1 && blank > 0 ? classes - 2 : classes - 1;
+  const Tensor counted = where(within, labels, Scalar(least));
+  const debugging::AssertOptions o{.message = "labels must be classes in [0, " + std::to_string(classes) +
+                                              ") other than the blank, " + std::to_string(blank) +
+                                              "; padding is behind the last label of a row"};
+  debugging::impl::compared(op, Relation::greater_equal, counted, least, o);
+  debugging::impl::compared(op, Relation::less_equal, counted, most > least ? most : least, o);
+  if (least <= blank && blank <= most) debugging::impl::compared(op, Relation::not_equal, counted, blank, o);
+}
 // x [t, b, c] with 0 past the sequences' lengths: what is there may be NaN, which 0 times would keep in the gradient.
 TANDEM_INLINE Tensor ctc_within(const Tensor& x, const Tensor& lengths) {
   const DeviceScope there(x.device());
@@ -113,7 +126,9 @@ TANDEM_INLINE Tensor nn::ctc_loss(const Tensor& labels, const Tensor& logits, co
   detail::check_ctc_range(op, "logit_length", logit_length, t);
   const Tensor run = cast(logit_length, DType::int64), steps = detail::ctc_within(all, run);
   const Tensor within = less(range(labels.shape()[1]), expand_dims(cast(label_length, DType::int64), 1));
-  const Tensor wide = where(within, cast(labels, DType::int64), Scalar(blank));
+  const Tensor all_labels = cast(labels, DType::int64);
+  detail::check_ctc_labels(op, all_labels, within, blank, c);
+  const Tensor wide = where(within, all_labels, Scalar(blank));
   const Tensor states = detail::ctc_states(wide, blank);
   const Tensor alpha = detail::ctc_forward(nn::log_softmax(steps), states, blank, run);
   // A sequence ends in its last label or in the blank behind it.
