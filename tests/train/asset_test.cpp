@@ -269,6 +269,40 @@ TEST_CASE("MutableHashTable: a member of a Model is saved with it, and a clone h
   CHECK(clone.seen.lookup(key).item<std::int32_t>() == 3);
   CHECK(copy.seen.lookup(key).item<std::int32_t>() == 4);
 }
+TEST_CASE("TextVectorization: a checkpoint and a file of weights have the vocabulary and the weights") {
+  using Words = std::vector<std::string>;
+  const Tensor data = constant(Words{"a b a", "b", "d d \xc3\xa4\nx"}), unseen = constant(Words{"a z", "", "d b"});
+  const auto make = [](layers::TextOutput mode) {
+    return layers::Sequential{layers::TextVectorization({.output_mode = mode})};
+  };
+  for (const auto mode : {layers::TextOutput::integer, layers::TextOutput::count, layers::TextOutput::tf_idf}) {
+    const File checkpoint, weights;
+    const layers::TextVectorization text({.output_mode = mode});
+    text.adapt(data);
+    const layers::Sequential saved{text};
+    const layers::Sequential restored = make(mode), loaded = make(mode);
+    Checkpoint({{"net", saved}}).save(checkpoint.path);
+    Checkpoint({{"net", restored}}).restore(checkpoint.path);
+    train::save_weights(saved, weights.path);
+    train::load_weights(loaded, weights.path);
+    for (const Tensor& x : {data, unseen})
+      for (const layers::Sequential& net : {restored, loaded}) {
+        const Tensor want = saved(x), got = net(x);
+        CHECK(got.shape() == want.shape());
+        CHECK(cast(got, float64).to_vector<double>() == cast(want, float64).to_vector<double>());
+      }
+    if (mode == layers::TextOutput::tf_idf)
+      CHECK(io::load_safetensors(checkpoint.path).at("net/text_vectorization/idf_weights").dtype() == float64);
+    // A vocabulary that was given with its special tokens is that of the file.
+    if (mode != layers::TextOutput::tf_idf)
+      CHECK_NOTHROW(Checkpoint({{"net", layers::Sequential{layers::TextVectorization(text.get_vocabulary(),
+                                                                                     {.output_mode = mode})}}})
+                        .restore(checkpoint.path));
+    CHECK_THROWS_WITH(Checkpoint({{"net", layers::Sequential{layers::TextVectorization({"q"})}}})
+                          .restore(checkpoint.path, {.partial = true}),
+                      ContainsSubstring("it was given"));
+  }
+}
 TEST_CASE("StringLookup: its vocabulary is in checkpoints, and in clones") {
   using Words = std::vector<std::string>;
   const Tensor data = constant(Words{"a", "c", "", "d d", "d d", "\xc3\xa4\n"});
