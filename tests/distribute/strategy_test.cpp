@@ -245,6 +245,19 @@ TEST_CASE("synchronized batch normalization: as one process with all rows, also 
   CHECK(right == 9);
 }
 
+TEST_CASE("synchronized batch normalization: a batch that is empty in all processes leaves the averages") {
+  std::atomic<int> right = 0;
+  SimCluster(2).run([&](const Communicator&) {
+    const MultiWorkerMirroredStrategy strategy;
+    const auto scope = strategy.scope();
+    const layers::BatchNormalization norm({.synchronized = true});
+    norm(zeros({0, 3}), {.training = true});
+    right += norm.variables()[2].value().to_vector<float>() == Floats{0, 0, 0};
+    right += norm.variables()[3].value().to_vector<float>() == Floats{1, 1, 1};
+  });
+  CHECK(right == 4);
+}
+
 TEST_CASE("compute_average_loss and scale_regularization_loss") {
   CHECK(nn::compute_average_loss(constant({1.f, 2.f, 6.f})).item<float>() == 3);
   CHECK(nn::compute_average_loss(constant({1.f, 2.f}), {.sample_weight = constant({2.f, 1.f}), .global_batch_size = 8})

@@ -59,6 +59,7 @@ class TANDEM_API BatchNormalization : public Layer {
  private:
   struct Result {
     Tensor y, mean, variance;
+    Tensor count = {};  // of the elements of a channel, if it is known at run time alone
   };
   int channel_axis(const Tensor& x) const;
   Weights weights_for(const Tensor& x) const;

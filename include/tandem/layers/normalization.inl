@@ -85,7 +85,7 @@ TANDEM_INLINE BatchNormalization::Result BatchNormalization::by_replicas(const T
   const Tensor mean = sum(reduce_sum(wide, {.axis = others})) / count;
   const Tensor distance = wide - tandem::detail::along_axes(mean, 1u << axis, x);
   const Tensor variance = sum(reduce_sum(square(distance), {.axis = others})) / count;
-  return {by_statistics(x, mean, variance, w), mean, variance};
+  return {by_statistics(x, mean, variance, w), mean, variance, count};
 }
 // What the mask leaves out is replaced by 0 before anything is computed: it may be NaN.
 TANDEM_INLINE BatchNormalization::Result BatchNormalization::by_masked(const Tensor& x, const Tensor& mask,
@@ -153,7 +153,7 @@ TANDEM_INLINE Tensor BatchNormalization::operator()(const Tensor& x, const CallO
                      return r.y;
                    });
   if (!training) return r.y;
-  if (is_synchronized) return move_averages(r, {}), r.y;
+  if (is_synchronized) return move_averages(r, r.count > 0), r.y;
   const bool is_known = x.shape().is_fully_defined();
   if (is_known && x.size() == 0) return r.y;  // an empty batch has no statistics
   move_averages(r, is_known ? Tensor() : tandem::detail::size_over(x, Axes(), DType::float32) > 0);
