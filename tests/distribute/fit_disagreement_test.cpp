@@ -173,7 +173,8 @@ TEST_CASE("fit: what a callback raises at the beginning or end of an epoch in on
       });
     });
     CHECK_THAT(cluster.errors()[1], ContainsSubstring("own error"));
-    for (const std::size_t rank : {0, 2}) CHECK_THAT(cluster.errors()[rank], ContainsSubstring("another process"));
+    for (const std::size_t rank : {std::size_t{0}, std::size_t{2}})
+      CHECK_THAT(cluster.errors()[rank], ContainsSubstring("another process"));
   }
 }
 
