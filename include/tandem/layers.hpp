@@ -18,6 +18,7 @@
 #include "tandem/layers/dense.inl"
 #include "tandem/layers/depthwise_conv.inl"
 #include "tandem/layers/discrete.inl"
+#include "tandem/layers/einsum_dense.inl"
 #include "tandem/layers/embedding.inl"
 #include "tandem/layers/initializers.inl"
 #include "tandem/layers/layer.inl"

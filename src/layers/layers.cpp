@@ -1,4 +1,5 @@
 #include "tandem/layers/dense.inl"
+#include "tandem/layers/einsum_dense.inl"
 #include "tandem/layers/embedding.inl"
 #include "tandem/layers/layer.inl"
 #include "tandem/layers/merge.inl"

@@ -44,7 +44,6 @@ const std::map<std::string, std::string> reasons{
     {"layers.ConvLSTM2D", "not offered"},
     {"layers.ConvLSTM3D", "not offered"},
     {"layers.CutMix", "another name: image::cutmix"},
-    {"layers.EinsumDense", "not offered: einsum in a layer of one's own"},
     {"layers.Equalization", augmentation},
     {"layers.FlaxLayer", of_python},
     {"layers.GroupQueryAttention", "not offered"},

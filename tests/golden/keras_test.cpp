@@ -94,6 +94,21 @@ GoldenList encoded(const GoldenCase& c, const GoldenList& x) {
   const layers::CategoryEncoding l(5, {.output_mode = number == 0 ? multi_hot : number == 1 ? one_hot : count});
   return {l(number == 1 ? x[0](Ellipsis, 0) : x[0])};
 }
+GoldenList by_equation(const GoldenCase& c, const GoldenList& x) {
+  struct Arguments {
+    const char* equation;
+    Shape output_shape;
+    const char* bias_axes;
+  };
+  const Arguments all[] = {{"ab,bc->ac", {5}, ""},
+                           {"abc,cd->abd", {none, 4}, "d"},
+                           {"abc,cde->abde", {none, 2, 3}, "de"},
+                           {"abc,dce->aebd", {3, none, 2}, "ed"},
+                           {"...x,xy->...y", {4}, "y"},
+                           {"abc...,cd->abd...", {none, 4}, "d"}};
+  const Arguments& a = all[c.name.back() - '0'];
+  return layer(layers::EinsumDense(a.equation, a.output_shape, {.bias_axes = a.bias_axes, .dtype = x[0].dtype()}), x);
+}
 GoldenList regularized(const GoldenList& x) {
   const layers::ActivityRegularization l({.l1 = .1, .l2 = .2});
   const Tensor y = l(x[0], {.training = true});
@@ -248,6 +263,7 @@ const Ops of_layers{LAYER(ReLU),
                     {"layer.BatchNormalization, training", {&trained_batch_norm, of_keras}}};
 const Ops of_other_layers{
     GOLDEN_WITHIN(of_keras, "layer.Activation", layers::Activation(tandem::tanh)(x[0])),
+    {"layer.EinsumDense", {&by_equation, of_keras}},
     LAYER(Reshape, {6, 2}),
     LAYER(Permute, {2, 1}),
     LAYER(RepeatVector, 3),

@@ -71,6 +71,9 @@ LAYERS = {
     "Resizing": ((5, 9), (2, 4, 7, 3)), "Rescaling": ((0.5,), (3, 4)), "SimpleRNN": ((4,), (2, 5, 3)),
     "LSTM": ((4,), (2, 5, 3)), "GRU": ((4,), (2, 5, 3)), "Flatten": ((), (2, 3, 4)),
 }
+EQUATIONS = [("ab,bc->ac", 5, None, (3, 7)), ("abc,cd->abd", (None, 4), "d", (2, 3, 5)),
+             ("abc,cde->abde", (None, 2, 3), "de", (2, 4, 5)), ("abc,dce->aebd", (3, None, 2), "ed", (2, 4, 5)),
+             ("...x,xy->...y", 4, "y", (2, 3, 2, 5)), ("abc...,cd->abd...", (None, 4), "d", (2, 3, 5, 2, 2))]
 # What was added later: drawn behind the others, whose numbers stay as they are.
 METRICS_OF_CLASSES = {"MeanIoU": (3,), "IoU": (3, (0, 2)), "OneHotIoU": (3, (0, 2)), "OneHotMeanIoU": (3,), "BinaryIoU": ()}
 METRICS_AT = ["SensitivityAtSpecificity", "SpecificityAtSensitivity", "PrecisionAtRecall", "RecallAtPrecision"]
@@ -269,6 +272,16 @@ def other_layers():
     add("layer.ActivityRegularization", [x], [layer(x), layer.losses[0]])
 
 
+def layers_of_equations():
+    """Drawn by a generator of their own, so that the other numbers stay as they are."""
+    global RANDOM
+    others, RANDOM = RANDOM, np.random.default_rng(21)
+    for equation, output_shape, bias_axes, shape in EQUATIONS:
+        layer = keras.layers.EinsumDense(equation, output_shape, bias_axes=bias_axes)
+        weighted("EinsumDense", layer, [numbers(-2, 2, *shape)])
+    RANDOM = others
+
+
 def preprocessing_layers():
     x = numbers(-2, 2, 40, 3)
     layer = keras.layers.Normalization()
@@ -373,8 +386,8 @@ def main():
     keras.config.set_floatx("float64")
     keras.utils.set_random_seed(1)
     for make in (activations, losses, metrics, layers, optimizers, regularizers, initializers, other_activations, other_losses,
-                 other_metrics, other_layers, preprocessing_layers, noises, other_initializers, other_training, images, texts, defaults,
-                 coverage):
+                 other_metrics, other_layers, preprocessing_layers, noises, other_initializers, other_training, layers_of_equations, images, texts,
+                 defaults, coverage):
         make()
     for name, arrays in FILES.items():
         if arrays:

@@ -109,6 +109,7 @@ TEST_CASE("open sizes: layers of features, activations, norms, shapes") {
   open.check("Reshape", layers::Reshape({4, -1}), {2, 3, 4});
   open.check("Permute", layers::Permute({2, 1}), {2, 3, 4});
   open.check("RepeatVector", layers::RepeatVector(3), {2, 4});
+  open.check("EinsumDense", layers::EinsumDense("...x,xy->...y", {2}, {.bias_axes = "y"}), {2, 3, 4});
   open.check("TimeDistributed", layers::TimeDistributed(layers::Dense(2)), {2, 3, 4});
   open.check("PositionEmbedding", [p = layers::PositionEmbedding(5)](const Tensor& x) { return Tensor(p(x)); },
              {2, 3, 4});
@@ -117,9 +118,9 @@ TEST_CASE("open sizes: layers of features, activations, norms, shapes") {
   open.check("Rescaling", layers::Rescaling(0.5, 1), {2, 3});
   CHECK(open.refused == std::set<std::string>{"SinePositionEncoding 2", "SinePositionEncoding all"});
   CHECK(open.raising == std::set<std::string>{"BatchNormalization 2", "BatchNormalization, training 2", "Dense 1",
-                                              "Dense 2", "GroupNormalization 2", "LayerNormalization 2", "PReLU 2",
-                                              "PositionEmbedding 2", "RMSNormalization 2", "Reshape 0",
-                                              "TimeDistributed 2"});
+                                              "Dense 2", "EinsumDense 2", "GroupNormalization 2",
+                                              "LayerNormalization 2", "PReLU 2", "PositionEmbedding 2",
+                                              "RMSNormalization 2", "Reshape 0", "TimeDistributed 2"});
 }
 TEST_CASE("open sizes: convolution, pooling and image layers") {
   OpenAxes open;

@@ -74,6 +74,9 @@ const Tensor rows = wave({2, 6}), sequence = wave({2, 4, 6}), image = wave({2, 5
 
 TEST_CASE("layers with dense weights: counted, listed, cloned, saved") {
   check("dense", 6 * 3 + 3, 0, rows, [] { return Dense(3); });
+  check("einsum_dense", 6 * 2 * 3 + 3, 0, sequence, [] {
+    return EinsumDense("abc,cde->abde", {none, 2, 3}, {.bias_axes = "e"});
+  });
   check("embedding", 7 * 3, 0, constant({{1, 6}}), [] { return Embedding(7, 3); });
   check("position_embedding", 5 * 6, 0, sequence, [] { return PositionEmbedding(5); });
   check("p_re_lu", 6, 0, rows, [] { return PReLU({.alpha_initializer = initializers::RandomNormal()}); });

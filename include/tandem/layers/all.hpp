@@ -7,6 +7,7 @@
 #include "tandem/layers/dense.hpp"
 #include "tandem/layers/depthwise_conv.hpp"
 #include "tandem/layers/discrete.hpp"
+#include "tandem/layers/einsum_dense.hpp"
 #include "tandem/layers/embedding.hpp"
 #include "tandem/layers/merge.hpp"
 #include "tandem/layers/multi_head_attention.hpp"
