@@ -117,20 +117,23 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   } catch (...) {
     data_epoch = fit.feed.position().epoch + 1;
     fit.progress.reset();  // ends the line before the text of the error
-    const std::exception_ptr error = std::current_exception();
-    fit.each_callback([&](Callback& c) {
-      try {
-        c.on_exception(run, error);
-      } catch (const std::exception& e) {  // fit throws the error that has ended the training
-        tandem::detail::warn((std::string("fit: on_exception of a callback has raised: ") + e.what()).c_str());
-      } catch (...) {
-        tandem::detail::warn("fit: on_exception of a callback has raised what is not a std::exception");
-      }
-    });
+    tell_callbacks(fit, std::current_exception());
     throw;
   }
   data_epoch = fit.feed.position().epoch + (fit.feed.position().index > 0);
   return std::move(run.history_);
+}
+// A callback that raises is a warning: fit throws the error that has ended the training.
+TANDEM_INLINE void TrainerState::tell_callbacks(Fit& fit, const std::exception_ptr& error) {
+  fit.each_callback([&](Callback& c) {
+    try {
+      c.on_exception(fit.run, error);
+    } catch (const std::exception& e) {
+      tandem::detail::warn((std::string("fit: on_exception of a callback has raised: ") + e.what()).c_str());
+    } catch (...) {
+      tandem::detail::warn("fit: on_exception of a callback has raised what is not a std::exception");
+    }
+  });
 }
 // What a callback raises here, the training having ended, keeps neither the others nor the last checkpoint from their
 // turn.

@@ -42,6 +42,7 @@ struct TrainerState {
   void open_folder(Fit& fit) const;
   void begin(Fit& fit);
   void end(Fit& fit);
+  void tell_callbacks(Fit& fit, const std::exception_ptr& error);
   bool restore(Fit& fit, detail::RunPlace& place);
   void read_of_all(Values& values, Phase phase) const;
   bool train_epoch(Fit& fit);
