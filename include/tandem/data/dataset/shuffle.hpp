@@ -106,10 +106,10 @@ class ShuffleBuffer final : public Stage<T> {
       read_ = 0, ended_ = false;
       const i64 full = all == infinite_cardinality ? first : std::clamp<i64>(all - stage_.size_ + 1, 0, first);
       const std::vector<Moved> moved = moved_by(full);
+      draw_.seek(full);
       if (full > 0 && full == first) return fill_full(moved, full);
       std::vector<i64> numbers = numbers_of(moved, full);
       i64 next = full == 0 ? 0 : stage_.size_ + full - 1;
-      draw_.seek(full);
       for (i64 i = full; i < first; ++i) {
         while (static_cast<i64>(numbers.size()) < stage_.size_ && next != all) numbers.push_back(next++);
         if (numbers.empty()) break;
