@@ -306,7 +306,6 @@ TEST_CASE("marks: other texts are refused, and those of smaller data sets end") 
     r.set_seek_points(text);
     return r;
   };
-  CHECK_THROWS_AS(nested("0 0 0 1 32 5 5 0 0 1 2 2 1").iterator({0, 40}), errors::InvalidArgumentError);  // one turn
   CHECK_THROWS_AS(nested("0 0 0 1 32 0 0 1000000 0 0").iterator({0, 40}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(nested("0 0 0 1 32 5 5 2 0 2 2 2 1 1 1 0").iterator({0, 40}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(nested("0 0 0 1 32 5 5 0 0 2 200 2 1 1 1 0").iterator({0, 40}), errors::InvalidArgumentError);

@@ -28,9 +28,9 @@ class TANDEM_API Initializer {
   enum class Kind : std::uint8_t { constant, uniform, normal, truncated_normal, orthogonal, identity };
   enum class Fan : std::uint8_t { unscaled, in, out, average };
 
-  constexpr Initializer(Kind kind, detail::Draw draw, double a, double b, Fan fan = Fan::unscaled,
+  constexpr Initializer(Kind kind, detail::Draw rule, double a, double b, Fan fan = Fan::unscaled,
                         std::optional<i64> seed = {})
-      : draw_(draw), a_(a), b_(b), seed_(seed), kind_(kind), fan_(fan) {}
+      : draw_(rule), a_(a), b_(b), seed_(seed), kind_(kind), fan_(fan) {}
   /// Returns a tensor of a floating dtype.
   ///   throws  errors::InvalidArgumentError for a shape that the rule does not support
   Tensor operator()(const Shape& shape, DType dtype = DType::float32) const;

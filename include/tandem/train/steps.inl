@@ -74,8 +74,8 @@ TANDEM_INLINE ModelSteps::ModelSteps(const Module& m, OfBatch<Tensor> call, Trai
   const auto train = function([this](const Batch& batch, Kind kind) { return train_once(batch, kind); },
                               impl::named(options.function, "train"));
   train_ = train;
-  save_failure_ = [train](const Batch& batch, Kind kind, const io::FailureOptions& o) {
-    io::call_or_save(*train.get_concrete_function(batch, kind), batch, o);
+  save_failure_ = [train](const Batch& batch, Kind kind, const io::FailureOptions& failure) {
+    io::call_or_save(*train.get_concrete_function(batch, kind), batch, failure);
   };
   train_asking_ = function(
       [this](const Batch& batch, Kind kind, const Tensor& asks) {
