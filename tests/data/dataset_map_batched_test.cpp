@@ -49,8 +49,8 @@ TEST_CASE("map_batched: the elements of map, from any place, with any number of 
         for (const i64 size : {1, 3, 4, 6, 8, 16, 20}) {
           CHECK(values(mapped.batch(size)) == expected);
           if (n >= size + 3)
-          CHECK(values(mapped.skip(3).batch(size, {.drop_remainder = true})) ==
-                values(ds.map(centred).skip(3).batch(size, {.drop_remainder = true})));
+            CHECK(values(mapped.skip(3).batch(size, {.drop_remainder = true})) ==
+                  values(ds.map(centred).skip(3).batch(size, {.drop_remainder = true})));
         }
         CHECK(values(mapped.batch(6).prefetch(2)) == expected);
         CHECK(values(mapped.shard(2, 1)) == values(ds.map(centred).shard(2, 1)));
