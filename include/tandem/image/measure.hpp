@@ -21,17 +21,15 @@ struct ImageGradients {
 /// The differences between each pixel and the one below, and the one to its right; 0 in the last row and column.
 ///   x         floating, complex, int32 or int64, [n, height, width, channels]
 ///   returns   both in the shape and the dtype of x
-///   throws    errors::InvalidArgumentError for another rank, and for unsigned and narrow integers, in which
-///   differences
-///             overflow: cast images to float32 first, or to int32. (TensorFlow's differences of uint8 wrap around.)
+///   throws    errors::InvalidArgumentError for another rank, and for unsigned integers, int8 and int16, in which
+///             differences overflow: cast images to float32 first, or to int32. TensorFlow's wrap around.
 ///   gradient  exact
 TANDEM_API ImageGradients image_gradients(const Tensor& x, OpOptions = {});
 /// The sum of the absolute differences between neighboring pixels.
 ///   x         floating, int32 or int64, [height, width, channels] or [n, height, width, channels]
 ///   returns   dtype of x, as in TensorFlow; a scalar or [n]
 ///   throws    errors::InvalidArgumentError for another rank, and for unsigned integers, as in TensorFlow, int8 and
-///   int16,
-///             in which differences overflow: cast images to float32 first, or to int32
+///             int16, in which differences overflow: cast images to float32 first, or to int32
 ///   gradient  exact, 0 where neighbors are equal
 TANDEM_API Tensor total_variation(const Tensor& x, OpOptions = {});
 
