@@ -271,11 +271,13 @@ class MapBatched final : public Stage<R> {
     bool next_rows(i64 n, R& out) override {
       while (at_ == count())
         if (!next_chunk()) return false;
-      for (std::size_t i = 0, rows = static_cast<std::size_t>(count() - at_);; ++i) {
+      // All chunks that have the rows are read before the first one is passed.
+      i64 rows = count() - at_;
+      for (std::size_t i = 0;; ++i) {
         const Chunk& chunk = *kept_[i].element();
         if (!chunk.is_computed()) return false;
-        if (i > 0) rows += static_cast<std::size_t>(chunk.count);
-        if (rows >= static_cast<std::size_t>(n)) break;
+        if (i > 0) rows += chunk.count;
+        if (rows >= n) break;
         if (i + 1 == kept_.size() && (run_.budget || !read_chunk())) return false;  // a limit has room for one chunk
       }
       std::vector<Piece> pieces;
@@ -284,9 +286,9 @@ class MapBatched final : public Stage<R> {
         const Chunk& chunk = *kept_.front().element();
         while (at_ >= chunk.parts[part_].end) ++part_;
         const i64 begin = part_ == 0 ? 0 : chunk.parts[part_ - 1].end;
-        const i64 rows = std::min(left, chunk.parts[part_].end - at_);
-        pieces.push_back({chunk.parts[part_].rows, at_ - begin, rows});
-        at_ += rows, left -= rows;
+        const i64 here = std::min(left, chunk.parts[part_].end - at_);
+        pieces.push_back({chunk.parts[part_].rows, at_ - begin, here});
+        at_ += here, left -= here;
       }
       out = joined(pieces);
       return true;
