@@ -11,8 +11,10 @@ belongs to one thread.
 
 import argparse
 import collections
+import pathlib
 import re
 import subprocess
+import tempfile
 
 import sources
 
@@ -74,18 +76,36 @@ def lines_of(*command):
         raise SystemExit(f"failed: {' '.join(command)}")
 
 
+# All functions in one section: the time of objdump grows with the square of their number.
+ONE_SECTION = "SECTIONS { .text 0 : { *(.text .text.*) } }"
+
+
+def listing(library, tools):
+    """The disassembly of each member of a library; one by one, since linked together they would share functions."""
+    seen = collections.Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        script, linked = pathlib.Path(folder, "one_section.ld"), f"{folder}/linked.o"
+        script.write_text(ONE_SECTION)
+        for member in lines_of(tools.ar, "t", library):
+            name = member.strip()
+            seen[name] += 1
+            subprocess.run([tools.ar, "xN", str(seen[name]), pathlib.Path(library).resolve(), name], cwd=folder, check=True)
+            subprocess.run([tools.ld, "-r", "--force-group-allocation", "-T", script, "-o", linked, f"{folder}/{name}"], check=True)
+            yield from lines_of(tools.objdump, "-d", "--no-show-raw-insn", linked)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("libraries", nargs="+")
-    parser.add_argument("--objdump", required=True)
-    parser.add_argument("--nm", required=True)
+    for tool in ("ar", "ld", "nm", "objdump"):
+        parser.add_argument(f"--{tool}", required=True)
     arguments = parser.parse_args()
     problems = []
     for library in arguments.libraries:
         problems += defined_twice(lines_of(arguments.nm, "-A", "--defined-only", library))
         problems += made_at_first_use(lines_of(arguments.nm, "-C", "--defined-only", library))
         problems += of_others(lines_of(arguments.nm, "-C", "--defined-only", library))[:5]
-        problems += beyond_baseline(lines_of(arguments.objdump, "-d", "--no-show-raw-insn", library))
+        problems += beyond_baseline(listing(library, arguments))
     sources.report("symbols", problems)
 
 
