@@ -2,6 +2,8 @@
 #include "tandem/io/safetensors_shards.hpp"
 
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include "tandem/tandem.hpp"
 #include "tests/io/files.hpp"
@@ -51,6 +53,7 @@ TEST_CASE("files of another save, missing and damaged ones raise with their name
   const std::string index = folder / "m.safetensors.index.json", second = folder / "m-00002-of-00002.safetensors";
   io::save_safetensors_shards(index, three(5), {}, 48);
   const std::string other = testing::content_of(second);
+  std::filesystem::remove(index);  // or the next one's files would have other names
   io::save_safetensors_shards(index, three(1), {}, 48);
   const std::string good = testing::content_of(second), good_index = testing::content_of(index);
   const auto error = [&] { return error_of<errors::DataLossError>([&] { io::load_safetensors_shards(index); }); };
@@ -78,6 +81,30 @@ TEST_CASE("files of another save, missing and damaged ones raise with their name
                            R"({"weight_map":{"a":"/etc/passwd"}})", R"({"weight_map":{"a":""}})"}) {
     folder.file("m.safetensors.index.json", text);
     CHECK_THAT(error(), ContainsSubstring(index));
+  }
+}
+
+TEST_CASE("a save of the same name that fails leaves the earlier one") {
+  const testing::TemporaryFolder folder;
+  const std::string index = folder / "m.safetensors.index.json";
+  const auto save = [&](float value) {
+    io::save_safetensors_shards(index, {{"a", fill({10}, value)}, {"b", fill({1000}, value)}}, {}, 100);
+  };
+  const auto files = [&] {
+    std::set<std::string> r;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path)) r.insert(entry.path().filename());
+    return r;
+  };
+  for (const float value : {1.f, 2.f, 3.f}) {
+    save(value);
+    const std::set<std::string> before = files();
+    CHECK(before.size() == 3);
+    {
+      const testing::SmallFiles limit(2000);
+      CHECK_THROWS_AS(save(9), errors::ResourceExhaustedError);
+    }
+    CHECK(files() == before);
+    CHECK(io::load_safetensors_shards(index).at("b").to_vector<float>()[999] == value);
   }
 }
 

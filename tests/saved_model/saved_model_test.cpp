@@ -293,6 +293,10 @@ TEST_CASE("saved model: names of signatures and tensors, and what a signature ca
   CHECK_THROWS_AS(saved_model::save(folder / "m/1", {}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(saved_model::save(folder / "m/1", {{"a", made("x", "y")}, {"a", made("x", "y")}}),
                   errors::InvalidArgumentError);
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] {
+               saved_model::save(folder / "m/1", {{"a", made("x", "y")}, {"a.graph/b", made("x", "y")}});
+             }),
+             ContainsSubstring("the file graphs/a.graph would be the folder of graphs/a.graph/b.graph"));
   const Variable words(constant({"a"}));
   const auto g = function([&](const Tensor&) { return words.read_value(); });
   CHECK_THROWS_AS(saved_model::save(folder / "m/1", {{"a", saved_model::predict(g, {{"x", {{1}, float32}}})}}),

@@ -1,6 +1,7 @@
 // CheckpointManager: names, rotation, the best one, going on, saving by a thread.
 #include "tandem/train/checkpoint_manager.hpp"
 
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -128,6 +129,26 @@ TEST_CASE("the best checkpoint stays until there is a better one") {
   CHECK(highest.best_checkpoint() == folder / ("b/" + ckpt(2)));
 }
 
+TEST_CASE("the best checkpoint stays where its metric is infinite, or not the one of now") {
+  const testing::TemporaryFolder folder;
+  const Weights weights;
+  const auto manager = [&](const char* metric) {
+    return train::CheckpointManager(weights.checkpoint, folder.path,
+                                    {.max_to_keep = 1, .best_metric = metric, .better = train::Better::higher});
+  };
+  const auto save = [](train::CheckpointManager&& m, i64 step, double value, double loss = 0) {
+    m.save(step, {.metrics = {{"psnr", value}, {"loss", loss}}});
+    return m.best_checkpoint();
+  };
+  CHECK(save(manager("psnr"), 1, HUGE_VAL, -HUGE_VAL) == folder / ckpt(1));
+  CHECK(save(manager("psnr"), 2, 30, __builtin_nan("")) == folder / ckpt(1));
+  CHECK(save(manager(""), 3, 40) == folder / ckpt(1));
+  manager("").save(4);
+  CHECK(manager("psnr").best_checkpoint() == folder / ckpt(1));
+  CHECK(files_in(folder.path) == std::set<std::string>{"ckpt-index.json", ckpt(1), ckpt(4)});
+  CHECK(save(manager("loss"), 5, 0, 1) == folder / ckpt(5));  // -inf before
+}
+
 TEST_CASE("one checkpoint every so many hours stays, also where the clock is set back") {
   const testing::TemporaryFolder folder;
   const Weights weights;
@@ -199,6 +220,16 @@ TEST_CASE("a checkpoint in several files: saved, restored and removed together")
   CHECK(c.to_vector<float>()[9] == 3);
   manager.save(3);
   CHECK(files_in(folder.path).contains("ckpt-3-00001-of-00001.safetensors"));
+  const auto second = [](int n) { return "ckpt-3.2-00001-of-0000" + std::to_string(n) + ".safetensors"; };
+  manager.save(3);
+  CHECK(files_in(folder.path) ==
+        std::set<std::string>{"ckpt-index.json", "ckpt-1-of-2.safetensors", index(3), second(1)});
+  for (const int n : {2, 3}) folder.file(second(n), "of a process that was killed");
+  folder.file("ckpt-3-00001-of-00001.safetensors", "the same");
+  train::CheckpointManager(checkpoint, folder.path, {.max_to_keep = 2, .max_shard_bytes = 1000}).save(4);
+  CHECK(files_in(folder.path) == std::set<std::string>{"ckpt-index.json", "ckpt-1-of-2.safetensors", index(3),
+                                                       second(1), index(4), "ckpt-4-00001-of-00001.safetensors"});
+  manager.save(3);
   folder.file("ckpt-3-00001-of-00001.safetensors", "torn");
   CHECK_THROWS_AS(manager.restore_or_initialize(), errors::DataLossError);
 }
@@ -225,7 +256,9 @@ TEST_CASE("arguments that make no sense are refused before anything is written")
   CHECK_THROWS_AS(make({.max_shard_bytes = -1}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(make({.checkpoint_name = ""}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(make({.checkpoint_name = "a/b"}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(make({.checkpoint_name = "\xff"}), errors::InvalidArgumentError);
   train::CheckpointManager manager(weights.checkpoint, folder / "x");
+  CHECK_THROWS_AS(manager.save(1, {.metrics = {{"\xff", 1}}}), errors::InvalidArgumentError);
   CHECK_THROWS_AS(manager.save(-1), errors::InvalidArgumentError);
   train::CheckpointManager empty({{"model", layers::Dense(2)}}, folder / "x", {.async = true});
   CHECK_THROWS_AS(empty.save(1), errors::FailedPreconditionError);

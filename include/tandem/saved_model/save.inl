@@ -36,7 +36,7 @@ TANDEM_INLINE void check_defaults(const std::string& signature, const Signature&
   }
 }
 TANDEM_INLINE void check_save(const Signatures& signatures, const SaveOptions& options) {
-  std::set<std::string> names;
+  std::set<std::string> names, files;
   const auto check = [&](const char* what, const std::string& name, const std::string& file) {
     if (!is_valid_name(name))
       refuse_save(std::string("the ") + what + " '" + name + "' does not have a valid name: " + name_rule);
@@ -44,6 +44,7 @@ TANDEM_INLINE void check_save(const Signatures& signatures, const SaveOptions& o
       refuse_save(std::string("the name of the ") + what + " '" + name + "' is too long: its file " + file + " has " +
                   std::to_string(file.size()) + " characters, at most 255");
     if (!names.insert(name).second) refuse_save(std::string("two ") + what + "s are named '" + name + "'");
+    files.insert(file);
   };
   if (signatures.empty()) refuse_save("there are no signatures");
   for (const auto& [name, s] : signatures) {
@@ -57,6 +58,11 @@ TANDEM_INLINE void check_save(const Signatures& signatures, const SaveOptions& o
   if (options.warmup.size() > most_warmup_records)
     refuse_save(std::to_string(options.warmup.size()) + " records of warm-up, at most " +
                 std::to_string(most_warmup_records));
+  for (const std::string& file : files)
+    for (std::size_t at = file.find('/'); at != file.npos; at = file.find('/', at + 1))
+      if (files.contains(file.substr(0, at)))
+        refuse_save("the file " + file.substr(0, at) + " would be the folder of " + file +
+                    ": give one of them another name");
 }
 
 // The Variables of graphs, each with a name of its own.

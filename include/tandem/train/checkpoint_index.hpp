@@ -41,8 +41,8 @@ struct TANDEM_API CheckpointIndex {
   /// preserved one is preserved, too; if that one lies in the future, since the clock was set back, the next one is.
   ///   max_to_keep  0: all are kept
   void rotate(int max_to_keep, std::optional<double> every, double now);
-  /// Chooses the best one of those that are listed; of equals the earliest.
-  ///   metric  "": none
+  /// Chooses the best one of those that are listed; of equals the earliest. Where none has the metric, as "", the best
+  /// one stays: it was so by another metric.
   void choose_best(const std::string& metric, Better better);
 
   /// Reads the index of a folder. Checkpoints that are there and younger than the latest one that it lists are added:
@@ -59,7 +59,7 @@ struct TANDEM_API CheckpointIndex {
 /// The step in the name of a checkpoint's file, NAME-STEP.safetensors or the index of several; -1 for another name.
 TANDEM_API i64 step_of_file(const std::string& file, const std::string& name);
 
-/// Removes what killed processes left in a folder: temporary files, and shards without an index.
+/// Removes what killed processes left in a folder: temporary files, and shards that no index lists.
 TANDEM_API void remove_unfinished(const std::string& directory, const std::string& name);
 
 }  // namespace impl

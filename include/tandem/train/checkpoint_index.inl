@@ -56,6 +56,10 @@ TANDEM_INLINE void CheckpointIndex::rotate(int max_to_keep, std::optional<double
   }
 }
 TANDEM_INLINE void CheckpointIndex::choose_best(const std::string& metric, Better better) {
+  const auto has = [&](const CheckpointRecord& c) { return c.metrics.contains(metric); };
+  const bool any =
+      std::any_of(active.begin(), active.end(), has) || std::any_of(preserved.begin(), preserved.end(), has);
+  if (!any && !(best && has(*best))) return;
   std::vector<CheckpointRecord> all;
   if (best) all.push_back(*best);
   all.insert(all.end(), preserved.begin(), preserved.end());
@@ -72,8 +76,15 @@ TANDEM_INLINE void CheckpointIndex::choose_best(const std::string& metric, Bette
 inline std::string index_path(const std::string& directory, const std::string& name) {
   return directory + "/" + name + "-index.json";
 }
-inline nlohmann::json to_json(const CheckpointRecord& c) {
-  return {{"file", c.file}, {"time", c.time}, {"metrics", c.metrics}};
+// JSON has neither infinities nor NaN: texts.
+inline nlohmann::json to_json(double metric) {
+  if (metric - metric == 0) return metric;
+  return metric != metric ? "nan" : metric > 0 ? "inf" : "-inf";
+}
+TANDEM_INLINE nlohmann::json to_json(const CheckpointRecord& c) {
+  nlohmann::json metrics = nlohmann::json::object();
+  for (const auto& [key, value] : c.metrics) metrics[key] = to_json(value);
+  return {{"file", c.file}, {"time", c.time}, {"metrics", std::move(metrics)}};
 }
 TANDEM_INLINE nlohmann::json to_json(const std::vector<CheckpointRecord>& list) {
   nlohmann::json r = nlohmann::json::array();
@@ -114,9 +125,13 @@ class IndexReader {
   CheckpointRecord record(const nlohmann::json& from) const {
     CheckpointRecord r{checked(from.at("file").get<std::string>()), 0, from.at("time").get<double>()};
     r.step = step_of_file(r.file, name_);
-    for (const auto& [key, value] : from.at("metrics").items())
-      r.metrics[key] = value.is_null() ? __builtin_nan("") : value.get<double>();  // JSON has no NaN
+    for (const auto& [key, value] : from.at("metrics").items()) r.metrics[key] = metric(value);
     return r;
+  }
+  static double metric(const nlohmann::json& value) {
+    if (value.is_null() || value == "nan") return __builtin_nan("");  // former versions wrote it for all three
+    if (value == "inf") return __builtin_inf();
+    return value == "-inf" ? -__builtin_inf() : value.get<double>();
   }
   std::string checked(std::string file) const {
     if (step_of_file(file, name_) < 0) damaged("it lists " + file + ", which is not the name of a checkpoint");
@@ -166,6 +181,15 @@ TANDEM_INLINE CheckpointIndex CheckpointIndex::read(const std::string& directory
   return index;
 }
 
+// Whether an index of shards lists a file, or cannot say so since it is damaged.
+TANDEM_INLINE bool may_list(const std::string& index, const std::string& file) try {
+  const std::vector<std::string> shards = io::list_safetensors_shards(index);
+  return std::find(shards.begin(), shards.end(), file) != shards.end();
+} catch (const errors::NotFoundError&) {
+  return false;
+} catch (const errors::OpError&) {
+  return true;
+}
 TANDEM_INLINE void remove_unfinished(const std::string& directory, const std::string& name) {
   io::detail::remove_abandoned(directory, name + "-");
   std::vector<std::string> shards;
@@ -174,10 +198,10 @@ TANDEM_INLINE void remove_unfinished(const std::string& directory, const std::st
     const std::string file = entry.path().filename().string();
     const std::size_t end = file.rfind("-of-"), digits = std::string_view("-00001").size();
     if (end == file.npos || end < digits || !file.ends_with(".safetensors")) continue;
-    const std::string index = file.substr(0, end - digits) + io::shards_suffix;
-    struct stat s {};
-    if (step_of_file(index, name) >= 0 && ::stat((directory + "/" + index).c_str(), &s) != 0 && errno == ENOENT)
-      shards.push_back(directory + "/" + file);
+    std::string stem = file.substr(0, end - digits);
+    if (stem.ends_with(io::second_save)) stem.resize(stem.size() - std::string_view(io::second_save).size());
+    const std::string index = stem + io::shards_suffix, path = directory + "/" + file;
+    if (step_of_file(index, name) >= 0 && !may_list(directory + "/" + index, path)) shards.push_back(path);
   }
   for (const std::string& path : shards) ::unlink(path.c_str());
 }

@@ -16,6 +16,7 @@
 #include "tandem/io/safetensors_shards.hpp"
 #include "tandem/train/checkpoint_manager.hpp"
 #include "tandem/train/save_together.hpp"
+#include "tandem/util/format.hpp"
 #include "tandem/util/threads.hpp"
 
 namespace TANDEM_NS::train {
@@ -61,6 +62,8 @@ TANDEM_INLINE CheckpointManager::CheckpointManager(Checkpoint checkpoint, std::s
   if (o.checkpoint_name.empty() || o.checkpoint_name.find('/') != std::string::npos)
     refuse("the name of checkpoints is '" + o.checkpoint_name +
            "'; it is the beginning of a file's name, such as ckpt");
+  if (!tandem::detail::is_utf8(o.checkpoint_name))
+    refuse("the name of checkpoints is not UTF-8: '" + tandem::detail::escaped_text(o.checkpoint_name) + "'");
   if (o.max_to_keep < 0) refuse("max_to_keep is " + std::to_string(o.max_to_keep) + "; 0 keeps all");
   if (o.max_shard_bytes < 0) refuse("max_shard_bytes is " + std::to_string(o.max_shard_bytes) + "; 0 makes one file");
   if (o.keep_checkpoint_every_n_hours && !(*o.keep_checkpoint_every_n_hours > 0))
@@ -115,6 +118,10 @@ TANDEM_INLINE void CheckpointManager::check_save(i64 step, const SaveOptions& op
   if (state_->closed)
     errors::raise<errors::FailedPreconditionError>("CheckpointManager", "it is closed: nothing is saved");
   if (step < 0) errors::raise<errors::InvalidArgumentError>("CheckpointManager", "the step is " + std::to_string(step));
+  for (const auto& [key, value] : options.metrics)
+    if (!tandem::detail::is_utf8(key))
+      errors::raise<errors::InvalidArgumentError>(
+          "CheckpointManager", "the name of a metric is not UTF-8: '" + tandem::detail::escaped_text(key) + "'");
   if (!metric.empty() && !options.metrics.contains(metric))
     errors::raise<errors::InvalidArgumentError>(
         "CheckpointManager", "the best checkpoint is kept by '" + metric + "', which save() was not given in .metrics");
