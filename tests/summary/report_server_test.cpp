@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <deque>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -113,6 +114,23 @@ TEST_CASE("a slow client is dropped, and the next one served") {
   CHECK(slow.send("GET / HTTP/1.1\r\n"));  // and no more
   CHECK(get(server.port()).starts_with("HTTP/1.1 200"));
   CHECK(slow.rest().substr(0, 12) != "HTTP/1.1 200");
+}
+
+TEST_CASE("clients that say nothing yet hold nobody back") {
+  const TemporaryFolder folder;
+  summary::FileWriter(folder.path).scalar("loss", 1, 0);
+  const summary::ReportServer server(folder.path);
+  const Client early(server.port()), never(server.port());
+  const Client partly(server.port());
+  CHECK(partly.send("GET / HTTP/1.1\r\n"));  // is waited for at most once: the others need not be
+  for (int i = 0; i < 3; ++i) CHECK(get(server.port()).starts_with("HTTP/1.1 200"));
+  CHECK(early.send("GET / HTTP/1.1\r\n" + host_of(server.port()) + "\r\n"));
+  CHECK(early.rest().starts_with("HTTP/1.1 200"));
+  for (int i = 0; i < 20; ++i) const Client gone(server.port());
+  std::deque<Client> many;
+  for (int i = 0; i < 20; ++i) many.emplace_back(server.port());
+  CHECK(many.front().rest().empty());  // dropped
+  CHECK(get(server.port()).starts_with("HTTP/1.1 200"));
 }
 
 TEST_CASE("the end of a server does not wait for a client, nor does the port") {

@@ -7,11 +7,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "tandem/base/error.hpp"
 #include "tandem/io/regular_file.hpp"
@@ -29,7 +32,7 @@ namespace impl {
 /// A connection that waits neither for a slow client nor once the server is to end.
 class Connection {
  public:
-  Connection(int socket, int stop) : socket_(socket), stop_(stop) {}
+  Connection(io::detail::Descriptor socket, int stop) : socket_(std::move(socket)), stop_(stop) {}
 
   /// The head of a request; empty if none comes in time.
   std::string read() {
@@ -143,21 +146,31 @@ TANDEM_INLINE void ReportServer::State::listen_at(int wanted) {
   if (::pipe2(ends, O_CLOEXEC) != 0) impl::raise_server("cannot make a pipe");
   stop_reader = io::detail::Descriptor(ends[0]), stop_writer = io::detail::Descriptor(ends[1]);
 }
+// Clients that have not said a word yet wait aside: browsers connect ahead of their requests.
 TANDEM_INLINE void ReportServer::State::serve() const {
+  std::array<io::detail::Descriptor, 8> silent;  // of more than these the one that came first is dropped
+  std::size_t next = 0;
   for (;;) {
-    pollfd fds[2] = {{socket.get(), POLLIN, 0}, {stop_reader.get(), POLLIN, 0}};
-    if (::poll(fds, 2, -1) < 0 && errno != EINTR) return;
-    if (fds[1].revents != 0) return;
-    const int client = ::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (client < 0) {
-      // Without a descriptor or memory that is free the socket stays ready: not at once again.
-      if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED) ::poll(&fds[1], 1, 100);
+    pollfd fds[2 + silent.size()] = {{socket.get(), POLLIN, 0}, {stop_reader.get(), POLLIN, 0}};
+    for (std::size_t i = 0; i < silent.size(); ++i) fds[2 + i] = {silent[i].get(), POLLIN, 0};  // without one: -1
+    if (::poll(fds, std::size(fds), -1) < 0) {
+      if (errno != EINTR) return;
       continue;
     }
-    try {
-      impl::Connection connection(client, stop_reader.get());
-      connection.write(answer_to(connection.read()));
-    } catch (const std::exception&) {  // no memory for the page: the next request may have it
+    if (fds[1].revents != 0) return;
+    for (std::size_t i = 0; i < silent.size(); ++i) try {
+        if (fds[2 + i].revents == 0) continue;
+        impl::Connection connection(std::move(silent[i]), stop_reader.get());
+        connection.write(answer_to(connection.read()));
+      } catch (const std::exception&) {  // no memory for the page: the next request may have it
+      }
+    if (fds[0].revents == 0) continue;
+    const int client = ::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (client >= 0) {
+      silent[next++ % silent.size()] = io::detail::Descriptor(client);
+    } else if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED) {
+      // Without a descriptor or memory that is free the socket stays ready: not at once again.
+      ::poll(&fds[1], 1, 100);
     }
   }
 }
