@@ -196,6 +196,10 @@ TEST_CASE("regularizers of outputs: divided by the batch, which may be unknown o
   CHECK(traced(ones({2, 3})).item<float>() == 3);
   CHECK(traced(ones({0, 3})).item<float>() == 0);
   CHECK(regularizers::L2(1).of_output(constant(2.f)).item<float>() == 4);
+  // Rounded once: the sum over all rows, 100,000, is not a float16.
+  const Tensor half = regularizers::L2(1).of_output(ones({1000, 100}, {.dtype = float16}));
+  CHECK(half.dtype() == float16);
+  CHECK(cast(half, float32).item<float>() == 100);
 }
 TEST_CASE("regularizers of outputs: TimeDistributed divides by the batch, not by the steps") {
   const layers::Dense d(2, {.kernel_initializer = initializers::Ones(), .activity_regularizer = regularizers::L2(.1)});

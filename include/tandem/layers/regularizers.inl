@@ -17,9 +17,11 @@ namespace TANDEM_NS {
 
 TANDEM_INLINE TANDEM_API constinit thread_local const Tensor* detail::examples_of_steps = nullptr;
 
-TANDEM_INLINE Tensor detail::penalty_per_example(const Tensor& penalty, const Tensor& y) {
-  if (y.rank() == 0) return penalty;
-  return div_no_nan(penalty, size_over(examples_of_steps ? *examples_of_steps : y, 0, penalty.dtype()));
+TANDEM_INLINE Tensor detail::penalty_per_example(const Regularizer& regularizer, const Tensor& y, bool widen) {
+  const Tensor penalty = regularizer(widen ? widened(y) : y);
+  if (y.rank() == 0) return cast(penalty, y.dtype());
+  const Tensor examples = size_over(examples_of_steps ? *examples_of_steps : y, 0, penalty.dtype());
+  return cast(div_no_nan(penalty, examples), y.dtype());
 }
 // Sums of float16 would overflow, and cosines of bfloat16 have two digits: only the penalty is rounded.
 TANDEM_INLINE Tensor detail::penalty_l1(const Tensor& x, double l1, double) {

@@ -6,8 +6,10 @@
 
 namespace TANDEM_NS {
 
+class Regularizer;
+
 namespace detail {
-TANDEM_API Tensor penalty_per_example(const Tensor& penalty, const Tensor& y);
+TANDEM_API Tensor penalty_per_example(const Regularizer&, const Tensor& y, bool widen);
 }  // namespace detail
 
 /// A function of one Tensor that returns a scalar to be added to the loss: one of regularizers::*, or a lambda without
@@ -16,7 +18,7 @@ class Regularizer {
  public:
   using Function = Tensor (*)(const Tensor&);
   using Weighted = Tensor (*)(const Tensor&, double l1, double l2);
-  using PerExample = Tensor (*)(const Tensor& penalty, const Tensor& y);
+  using PerExample = Tensor (*)(const Regularizer&, const Tensor& y, bool widen);
 
   constexpr Regularizer() = default;
   constexpr Regularizer(Weighted f, double l1, double l2, PerExample per_example)
@@ -26,8 +28,9 @@ class Regularizer {
   constexpr Regularizer(const F& f) : function_(f), per_example_(&detail::penalty_per_example) {}
 
   Tensor operator()(const Tensor& x) const { return weighted_ ? weighted_(x, l1_, l2_) : function_(x); }
-  /// The penalty of a layer's output, divided by the number of examples (its first axis), as in Keras 3.
-  Tensor of_output(const Tensor& y) const { return per_example_((*this)(y), y); }
+  /// The penalty of a layer's output, divided by the number of examples (its first axis), as in Keras 3; of float16 and
+  /// bfloat16 computed in float32 and rounded at the end, unless by a lambda.
+  Tensor of_output(const Tensor& y) const { return per_example_(*this, y, weighted_ != nullptr); }
   explicit constexpr operator bool() const { return weighted_ || function_; }
 
  private:

@@ -121,6 +121,8 @@ TEST_CASE("x(...) takes indices, Ellipsis and NewAxis", "[slice]") {
   CHECK(x(Slice(none, none, INT64_MIN + 1), 0, 0).to_vector<int>() == std::vector<int>{12});
   CHECK_THROWS_WITH(x(0, 3), ContainsSubstring("index 3 is out of range on axis 1"));
   CHECK_THROWS_WITH(x(2, Ellipsis), ContainsSubstring("index 2 is out of range on axis 0"));
+  CHECK_THROWS_WITH(x(0, none), ContainsSubstring("none is not an index (axis 1 of int32[2,3,4])"));
+  CHECK_THROWS_WITH(x(none), ContainsSubstring("Slice() selects a whole axis, NewAxis inserts one"));
   CHECK_THROWS_WITH(x(Slice(0, 1, 0)), ContainsSubstring("step"));
   CHECK_THROWS_AS(x(0, 0, 0, 0), errors::InvalidArgumentError);
   CHECK_THROWS_AS(x(Ellipsis, Ellipsis), errors::InvalidArgumentError);

@@ -13,6 +13,10 @@ namespace TANDEM_NS {
 namespace detail {
 
 [[noreturn, gnu::cold]] TANDEM_INLINE void raise_index(const char* op, i64 index, int axis, const Spec& x) {
+  if (index == none)
+    errors::raise<errors::InvalidArgumentError>(op, "none is not an index (axis " + std::to_string(axis) + " of " +
+                                                        to_string(x) +
+                                                        "): Slice() selects a whole axis, NewAxis inserts one");
   const std::string n = std::to_string(x.shape.dim(axis));
   errors::raise<errors::InvalidArgumentError>(
       op, "index " + std::to_string(index) + " is out of range on axis " + std::to_string(axis) + " of " +
