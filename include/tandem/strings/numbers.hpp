@@ -23,7 +23,7 @@ struct AsStringOptions {
   i64 precision = -1;       ///< digits after the point (in all with `.shortest`); -1: 6
   bool scientific = false;  ///< with an exponent, as 1.500000e+00
   bool shortest = false;    ///< with or without an exponent, whichever is shorter, and without zeros at the end
-  i64 width = -1;           ///< the least length of the text
+  i64 width = -1;           ///< the least length of the whole text, of complex numbers, too
   std::string fill = "";    ///< "0": zeros in front; "-": spaces behind; "+" and " ": a sign or space in front
 };
 /// Formats each number or bool_ as text: 1.5 is "1.500000", true is "true", 1+2i is "(1.000000,2.000000)".

@@ -287,6 +287,8 @@ TANDEM_INLINE Tensor ngrams(const Tensor& x, i64 ngram_width, NgramsOptions o) {
   const tandem::detail::CallSite call(o);
   if (ngram_width < 1) impl::raise("ngrams", "ngram_width must be at least 1, not " + std::to_string(ngram_width));
   if (x.rank() == 0) impl::raise("ngrams", "a scalar has no axis of strings: " + to_string(x.spec()));
+  const auto n = x.shape()[-1];
+  if (n != none && ngram_width > n) return slice_by(x, {Ellipsis, Slice(0, 0)}, {.name = o.name, .where = o.where});
   std::vector<Tensor> parts;
   for (i64 i = 0; i < ngram_width; ++i) {
     const i64 dropped = ngram_width - 1 - i;

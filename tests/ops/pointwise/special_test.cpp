@@ -62,6 +62,8 @@ TEST_CASE("division and logarithms that take zeros") {
   CHECK(same(xlog1py(f32({0, 0}), f32({-1, qnan})), {0, 0}));
   CHECK(same(xdivy(f32({0, 0, 1}), f32({0, qnan, 0})), {0, 0, inf}));
   CHECK(squared_difference(i32({5, 3}), i32({3, 5})).to_vector<std::int32_t>() == Ints{4, 4});
+  using C = std::complex<float>;
+  CHECK(squared_difference(constant(C(1, -3)), constant(C(0, -1))).item<C>() == C(5, 0));
 }
 
 TEST_CASE("clip_by_value") {

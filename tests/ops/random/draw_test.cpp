@@ -155,6 +155,15 @@ TEST_CASE("uniform: integers at the ends of their dtype") {
   double mean = 0;
   for (const i64 v : longs.to_vector<i64>()) mean += static_cast<double>(v) / 1000;
   CHECK(std::abs(mean) < 1e18);
+  const auto high = random::uniform({1000}, {.minval = u64(1) << 63, .maxval = UINT64_MAX, .dtype = uint64, .seed = 7});
+  for (const u64 v : high.to_vector<u64>()) CHECK(v >> 63 == 1);
+  mean = 0;
+  for (const u64 v : random::uniform({1000}, {.maxval = UINT64_MAX, .dtype = uint64, .seed = 7}).to_vector<u64>())
+    mean += static_cast<double>(v) / 1000;
+  CHECK(std::abs(mean - 0x1p63) < 1e18);
+  CHECK_THROWS_AS(random::uniform({2}, {.minval = -1, .maxval = 5, .dtype = uint64}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(random::uniform({2}, {.minval = 0, .maxval = u64(1) << 63, .dtype = int64}),
+                  errors::InvalidArgumentError);
   CHECK(random::uniform({5}, {.minval = 3, .maxval = 4, .dtype = int32}).to_vector<std::int32_t>() ==
         std::vector<std::int32_t>(5, 3));
 }

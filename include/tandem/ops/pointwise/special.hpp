@@ -32,7 +32,8 @@ TANDEM_API Tensor div_no_nan(const Tensor& a, const Tensor& b, OpOptions = {});
 /// Computes a * b, or 0 where b is 0, even if a is infinite or NaN. Floating or complex, one dtype. gradient: as
 /// multiply, without NaN
 TANDEM_API Tensor multiply_no_nan(const Tensor& a, const Tensor& b, OpOptions = {});
-/// Computes (a - b)^2. Numbers of one dtype. gradient: to a: 2 * g * (a - b); to b: -2 * g * (a - b)
+/// Computes (a - b)^2, of complex numbers |a - b|^2 with the imaginary part 0, as TensorFlow. Numbers of one dtype.
+/// gradient: to a: 2 * g * (a - b), of complex numbers 2 * real(g) * (a - b); to b: its negative
 TANDEM_API Tensor squared_difference(const Tensor& a, const Tensor& b, OpOptions = {});
 /// Computes sqrt(a^2 + b^2), also if the squares overflow or underflow. Infinite if a or b is infinite, even if the
 /// other is NaN. Floating, one dtype; shapes broadcast. gradient: to a: g * a / y; to b: g * b / y; 0 where y is 0

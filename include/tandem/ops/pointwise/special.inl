@@ -202,10 +202,13 @@ struct multiply_no_nan_rule : Binary<floats | complexes, Saves::inputs> {
 struct squared_difference_rule : Binary<numbers, Saves::inputs, commutative> {
   template <class V>
   static TANDEM_HD V forward(V a, V b) {
-    return (a - b) * (a - b);
+    const V d = a - b;
+    if constexpr (ComplexNumber<V>) return V(d.real() * d.real() + d.imag() * d.imag(), 0);
+    else return d * d;
   }
   static Grads gradient(const GradCall& c) {
-    const Tensor d = c.in[0] - c.in[1], r = tandem::detail::times_conjugate(c.g[0], d + d);
+    const Tensor d = c.in[0] - c.in[1], &g = c.g[0];
+    const Tensor r = is_complex(d.dtype()) ? (g + tandem::conj(g)) * d : g * (d + d);
     return {r, c.needs(1) ? Gradient(-r) : Gradient()};
   }
 };

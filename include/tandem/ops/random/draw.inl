@@ -15,12 +15,15 @@ namespace TANDEM_NS {
 
 namespace detail {
 
+inline bool is_interval(DType dtype, i64 low, i64 high) {
+  return dtype == DType::uint64 ? static_cast<u64>(low) < static_cast<u64>(high) : low < high;
+}
 // Checks what the public functions have already checked, for ops read from a graph file.
 TANDEM_INLINE void check_drawn(const InferCall& c, const RandomAttrs& a) {
   const bool uniform = &c.op == &random_uniform_op;
   constexpr DTypes words = dtypes_of(DType::int32, DType::int64, DType::uint32, DType::uint64);
   const DTypes able = uniform ? dtypes::real : &c.op == &random_bits_op ? words : dtypes::floating;
-  bool fits = able.has(a.dtype) && !(uniform && is_integer(a.dtype) && a.low >= a.high);
+  bool fits = able.has(a.dtype) && !(uniform && is_integer(a.dtype) && !is_interval(a.dtype, a.low, a.high));
   for (i64 d : a.shape) fits &= d >= 0;
   if (!fits) raise_specs(c, "cannot draw " + to_string(Spec{a.shape, a.dtype, {}}) + " in that interval with that key");
 }
@@ -90,27 +93,23 @@ inline Tensor normal_from(const char* name, const OpDef& op, const Dims& shape, 
   return o.mean.is_tensor() ? z + o.mean.tensor() : z + Scalar(o.mean.number());
 }
 
-// The bounds of an integer dtype. The upper half of uint64 cannot be requested because bounds are signed 64-bit
-// integers.
-inline bool holds(DType d, i64 x) {
-  if (dtypes::unsigned_integer.has(d)) return x >= 0 && (size_of(d) == 8 || x >> (8 * size_of(d)) == 0);
-  const int spare = 64 - 8 * static_cast<int>(size_of(d));
-  return static_cast<i64>(static_cast<u64>(x) << spare) >> spare == x;
-}
+// The bounds of an integer dtype; those of uint64 as the bits of signed integers.
 inline RandomAttrs whole_interval(const UniformOptions& o) {
   if (!o.maxval)
     errors::raise<errors::InvalidArgumentError>("random::uniform", std::string(name(o.dtype)) + " needs .maxval");
+  const DType widest = o.dtype == DType::uint64 ? DType::uint64 : DType::int64;
   for (const Scalar& end : {o.minval, *o.maxval})
-    if (!end.fits(DType::int64)) tandem::detail::raise_unfit("random::uniform", end, DType::int64, name(o.dtype));
-  const i64 low = o.minval.whole(), high = o.maxval->whole();
-  if (low >= high)
+    if (!end.fits(widest)) tandem::detail::raise_unfit("random::uniform", end, widest, name(o.dtype));
+  const std::string low = o.minval.text(), high = o.maxval->text();
+  if (o.minval.wide() >= o.maxval->wide())
+    errors::raise<errors::InvalidArgumentError>("random::uniform", "minval " + low + " is not below maxval " + high);
+  const auto last = o.maxval->wide() - 1;
+  if (!o.minval.fits(o.dtype) ||
+      !(last < 0 ? Scalar(static_cast<i64>(last)) : Scalar(static_cast<u64>(last))).fits(o.dtype))
     errors::raise<errors::InvalidArgumentError>(
-        "random::uniform", "minval " + std::to_string(low) + " is not below maxval " + std::to_string(high));
-  if (!holds(o.dtype, low) || !holds(o.dtype, high - 1))
-    errors::raise<errors::InvalidArgumentError>(
-        "random::uniform",
-        std::string(name(o.dtype)) + " cannot hold [" + std::to_string(low) + ", " + std::to_string(high) + ")");
-  return {.shape = {}, .dtype = o.dtype, .device = {}, .a = 0, .b = 0, .low = low, .high = high};
+        "random::uniform", std::string(name(o.dtype)) + " cannot hold [" + low + ", " + high + ")");
+  return {
+      .shape = {}, .dtype = o.dtype, .device = {}, .a = 0, .b = 0, .low = o.minval.whole(), .high = o.maxval->whole()};
 }
 // The largest number of a 16-bit format below x. x must not be the format's lowest number.
 template <class H>
