@@ -104,4 +104,15 @@ TEST_CASE("server: a client that sends byte by byte has 10 s for a header, and f
              ContainsSubstring(prediction(1)));
 }
 
+TEST_CASE("server: a connection that waits a minute for a request ends, whatever came before", "[.thorough]") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  Server server(testing::server_options(folder.path, "half"));
+  server.engine().settle();
+  const Client silent(server.rest_port()), once(server.rest_port());
+  CHECK_THAT(once.ask("POST", "/v1/models/half:predict", row(1)), ContainsSubstring(prediction(1)));
+  CHECK(silent.is_closed());
+  CHECK(once.is_closed());
+}
+
 }  // namespace connections_test

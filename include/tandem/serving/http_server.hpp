@@ -19,8 +19,9 @@ struct HttpHandler {
 
 /// Listens on a port. What is asked by GET is answered at once, other requests by the handler on many threads,
 /// one for each connection at most. A header has at most 16 KiB and comes within 10 seconds, a body at least 1 KiB a
-/// second; a connection without requests is closed after a minute, as is one whose client takes nothing of an answer
-/// for 30 seconds. A request whose client has closed its connection is cancelled (HttpRequest::cancel).
+/// second; a connection without requests is closed after a minute, 5 seconds later at most, as is one whose client
+/// takes nothing of an answer for 30 seconds. A request whose client has closed its connection is cancelled
+/// (HttpRequest::cancel).
 class HttpServer {
  public:
   /// Begins to listen.

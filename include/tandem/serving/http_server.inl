@@ -20,6 +20,7 @@ struct HttpServer::State final : CrewWork {
   void listen();
   void accept();
   void serve(tcp::socket socket);
+  void sweep();
   void work(bool stays) override;
 
   HttpShared shared;  // outlives the sessions, which end with the context
@@ -27,7 +28,7 @@ struct HttpServer::State final : CrewWork {
   net::io_context io;
   net::executor_work_guard<net::io_context::executor_type> keep{io.get_executor()};
   tcp::acceptor acceptor{net::make_strand(io)};
-  net::steady_timer pause{acceptor.get_executor()};
+  net::steady_timer pause{acceptor.get_executor()}, next_sweep{acceptor.get_executor()};
   bool has_warned = false;  // that connections cannot be accepted
   std::optional<Crew> crew;
   int port = 0;
@@ -71,6 +72,14 @@ TANDEM_INLINE void HttpServer::State::serve(tcp::socket socket) {
     std::make_shared<TlsSession>(shared, *crew, TlsStream(std::move(socket), *tls), tls)->start();
   else std::make_shared<PlainSession>(shared, *crew, beast::tcp_stream(std::move(socket)), nullptr)->start();
 }
+TANDEM_INLINE void HttpServer::State::sweep() {
+  next_sweep.expires_after(sweep_time);
+  next_sweep.async_wait([this](beast::error_code stopped) {
+    if (stopped || shared.is_closing) return;
+    sweep();  // first: without memory for the list it is tried again
+    shared.idle.sweep(IdleTime::Clock::now());
+  });
+}
 // A connection that has no memory left ends, not the server.
 TANDEM_INLINE void HttpServer::State::work(bool stays) {
   constexpr std::chrono::milliseconds patience(200);
@@ -91,6 +100,7 @@ TANDEM_INLINE HttpServer::HttpServer(const Options& options, const Certificates&
   state_->crew.emplace(*state_, options.max_connections);
   try {
     state_->accept();
+    state_->sweep();
     state_->crew->start();
   } catch (...) {  // no thread, or no memory: those that have begun must end
     state_->io.stop();
@@ -110,6 +120,7 @@ TANDEM_INLINE void HttpServer::stop_accepting() {
     beast::error_code ignored;
     s->acceptor.close(ignored);
     s->pause.cancel();
+    s->next_sweep.cancel();
   });
 }
 TANDEM_INLINE void HttpServer::finish(double seconds) {

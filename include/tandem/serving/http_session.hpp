@@ -16,6 +16,7 @@
 #include "tandem/serving/crew.hpp"
 #include "tandem/serving/http_route.hpp"
 #include "tandem/serving/http_server.hpp"
+#include "tandem/serving/idle_list.hpp"
 
 namespace TANDEM_NS::serving::impl {
 
@@ -24,7 +25,7 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using tcp = net::ip::tcp;
 
-inline constexpr std::chrono::seconds header_time{10}, idle_time{60}, write_time{30}, discard_time{2};
+inline constexpr std::chrono::seconds header_time{10}, idle_time{60}, write_time{30}, discard_time{2}, sweep_time{5};
 inline constexpr std::size_t most_header_bytes = 16 << 10, most_discarded_bytes = 1 << 20;
 
 /// What the connections of a server have in common.
@@ -35,6 +36,7 @@ struct HttpShared {
   std::atomic<int> connections{0}, busy{0};  // busy: from a request's header to the end of its answer
   std::atomic<i64> body_bytes{0};            // of all requests
   std::atomic<bool> is_closing{false};
+  IdleList idle;
 };
 
 using TlsStream = beast::ssl_stream<beast::tcp_stream>;
@@ -55,7 +57,7 @@ class Hangup final : public CrewCheck {
 
 /// One connection, plain or by TLS. Its handlers run one after the other, on the strand of its stream.
 template <class Stream>
-class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
+class HttpSession final : public IdleList::Member, public std::enable_shared_from_this<HttpSession<Stream>> {
  public:
   static constexpr bool is_tls = std::is_same_v<Stream, TlsStream>;
 
@@ -65,12 +67,14 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
     ++shared_.connections;
   }
   ~HttpSession() {
+    if (place_) shared_.idle.remove(*place_);
     end_request();
     --shared_.connections;
   }
 
   void start() {
     const bool is_one_too_many = shared_.connections > shared_.options.max_connections;
+    place_ = shared_.idle.add(this->shared_from_this(), idle_);
     beast::error_code ignored;
     lowest().socket().set_option(tcp::no_delay(true), ignored);
     lowest().socket().non_blocking(true, ignored);  // for send()
@@ -87,6 +91,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
     }
   }
 
+  void end() override {
+    net::post(stream_.get_executor(), [self = this->shared_from_this()] {
+      if (self->idle_.is_over(IdleTime::Clock::now())) self->close();  // no request has come meanwhile
+    });
+  }
+
  private:
   beast::tcp_stream& lowest() { return beast::get_lowest_layer(stream_); }
 
@@ -94,9 +104,11 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
   void wait() {
     end_request();
     if (buffer_.size() > 0) return new_request(), read_header();  // in a turn of its own: there may be many
-    lowest().expires_after(idle_time);
+    lowest().expires_never();
+    idle_.set(IdleTime::Clock::now() + idle_time);
     stream_.async_read_some(buffer_.prepare(4096),
                             [self = this->shared_from_this()](beast::error_code e, std::size_t n) {
+                              self->idle_.clear();
                               if (e) return self->close();
                               self->buffer_.commit(n);
                               self->new_request();
@@ -334,7 +346,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession<Stream>> {
   std::string piece_;
   std::optional<http::response_serializer<http::string_body>> serializer_;
   std::chrono::steady_clock::time_point begin_, discard_until_;
-  bool keep_ = false, is_busy_ = false;
+  IdleTime idle_;
+  std::optional<IdleList::Place> place_;
+  bool keep_ = false, is_busy_ = false, is_head_ = false;  // is_head_: the answer has no body
   i64 body_bytes_ = 0;
   HttpShared& shared_;
   Crew& crew_;
