@@ -36,6 +36,25 @@ TEST_CASE("server: half plus two by REST, several requests on one connection") {
              StartsWith("HTTP/1.1 404") && ContainsSubstring("Servable not found for request: Latest(none)"));
 }
 
+TEST_CASE("server: HEAD has the header of GET, and answers without content have no length") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  Server server(server_options(folder.path, "half"));
+  server.engine().settle();
+  const Client client(server.rest_port());
+  for (const char* path : {"/v2", "/v2/health/ready", "/v1/models/half", "/v1/models/none", "/", "/page.js"}) {
+    const std::string get = client.ask("GET", path);
+    const std::string header = get.substr(0, get.find("\r\n\r\n") + 4);
+    CHECK(header.find("Content-Length: 0") == header.npos);
+    // The next answer follows at once.
+    client.send(std::string("HEAD ") + path + " HTTP/1.1\r\nHost: h\r\n\r\n");
+    CHECK(client.receive_until("\r\n\r\n") == header);
+  }
+  client.send(std::string("OPTIONS ") + predict + " HTTP/1.1\r\nHost: h\r\n\r\n");
+  CHECK_THAT(client.receive_until("\r\n\r\n"), StartsWith("HTTP/1.1 204") && !ContainsSubstring("Content-Length"));
+  CHECK_THAT(client.ask("GET", "/v2/health/live"), StartsWith("HTTP/1.1 200") && ContainsSubstring("{\"live\":true}"));
+}
+
 TEST_CASE("server: bodies in pieces, and with Expect: 100-continue") {
   const testing::TemporaryFolder folder;
   testing::save_half(folder / "half/1");

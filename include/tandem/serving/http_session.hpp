@@ -118,6 +118,7 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
   }
   void new_request() {
     parser_.emplace();
+    is_head_ = false;
     parser_->header_limit(most_header_bytes);
     parser_->body_limit(static_cast<std::uint64_t>(shared_.options.max_request_bytes));
   }
@@ -147,6 +148,7 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
   void begin_request() {
     const auto& header = parser_->get();
     keep_ = header.keep_alive() && !shared_.is_closing;
+    is_head_ = header.method() == http::verb::head;
     begin_ = std::chrono::steady_clock::now();
     is_busy_ = true, ++shared_.busy;
     // The memory is taken with the first byte of the body. A body in chunks counts as the longest.
@@ -218,21 +220,24 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
     answer_ = {static_cast<http::status>(given.status), 11, std::move(given.body)};
     for (const auto& [name, value] : given.headers) answer_.set(name, value);
     answer_.keep_alive(keep_ && !shared_.is_closing);
-    answer_.prepare_payload();
+    if (answer_.result() == http::status::no_content) answer_.body().clear();  // has no Content-Length either
+    else answer_.prepare_payload();
     serializer_.emplace(answer_);
+    serializer_->split(is_head_);  // the header alone is written at first
     send();
   }
+  bool is_written() { return is_head_ ? serializer_->is_header_done() : serializer_->is_done(); }
   // Writes what the socket takes at once, without a timer; what is left when the client has taken some of it.
   void send() {
     if constexpr (!is_tls) {
       beast::error_code e;
-      while (!e && !serializer_->is_done()) http::write_some(lowest().socket(), *serializer_, e);
+      while (!e && !is_written()) http::write_some(lowest().socket(), *serializer_, e);
       if (e && e != net::error::would_block && e != net::error::try_again) return close();
     }
     write_some();
   }
   void write_some() {
-    if (serializer_->is_done()) return answer_.keep_alive() ? wait() : discard();
+    if (is_written()) return answer_.keep_alive() ? wait() : discard();
     lowest().expires_after(write_time);
     http::async_write_some(stream_, *serializer_, [self = this->shared_from_this()](beast::error_code e, std::size_t) {
       if (e) return self->close();

@@ -51,8 +51,8 @@ struct RestOptions {
 ///   GET  /metrics, /monitoring/prometheus/metrics
 ///
 /// Errors are {"error": "text"} with the status of status.hpp; 405 has Allow, 429 and 503 have Retry-After. A body may
-/// have the Content-Encoding gzip or deflate. X-Request-Timeout-Ms shortens the time that a request may take;
-/// one that has taken it already is not begun.
+/// have the Content-Encoding gzip or deflate. X-Request-Timeout-Ms shortens the time that a request may take; one that
+/// has taken it already is not begun. HEAD has the answer of GET: who sends it leaves the body out.
 class TANDEM_API Rest {
  public:
   /// The core must outlive it.

@@ -92,7 +92,6 @@ TANDEM_INLINE HttpAnswer Rest::handle(const HttpRequest& request) const {
     answer = impl::failed_answer(std::current_exception());
     if (options_.cors) answer.headers.emplace_back("Access-Control-Allow-Origin", "*");
   }
-  if (request.method == "HEAD") answer.body.clear();
   return answer;
 }
 

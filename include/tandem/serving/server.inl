@@ -44,7 +44,7 @@ class Door final : public HttpHandler {
     const std::string_view path = request.target.substr(0, request.target.find('?'));
     for (const Route& route : routes_)
       if (route.path == path && request.method == "POST") return answer_by(*route.code, request);
-    if (request.method == "GET") {
+    if (request.method == "GET" || request.method == "HEAD") {
       for (const WebFile& file : web_files_)
         if (file.path == path) return page_answer(file.type, file.text);
       if (const PageFile* const file = web_files_.empty() ? page_file(path) : nullptr)
