@@ -3,6 +3,7 @@
 #include <atomic>
 #include <thread>
 
+#include "tandem/serving/batch_queue.hpp"
 #include "tandem/serving/run_slots.hpp"
 #include "tests/serving/models.hpp"
 
@@ -180,6 +181,15 @@ TEST_CASE("batching: a request that has no time does not wait for others") {
   serving::Request r = request_for("half", {2});
   r.call.deadline = Deadline::after(0.1);
   CHECK(engine.predict(r).outputs.at("y").to_vector<float>() == Floats{3});
+}
+
+TEST_CASE("batching: a name that looks like another input does not make a request one of another kind") {
+  const auto key = [](const serving::NamedTensors& inputs) { return serving::impl::batch_key("s", inputs, nullptr); };
+  const Tensor pair = zeros({1, 2}), triple = zeros({1, 3});
+  CHECK(key({{"a", pair}, {"b", triple}}) == key({{"a", ones({1, 2})}, {"b", ones({1, 3})}}));
+  CHECK(key({{"a", pair}, {"b", triple}}) != key({{"a float32 2\nb", triple}}));
+  CHECK(key({{"a", pair}, {"b", triple}}) != key({{"a float32 2\n1 b", triple}}));
+  CHECK(key({{"a", zeros({2, 2})}, {"b", triple}}).empty());
 }
 
 TEST_CASE("batching: slots are given in turns by model") {

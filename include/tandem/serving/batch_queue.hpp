@@ -73,6 +73,6 @@ inline double seconds_since(std::chrono::steady_clock::time_point t) {
 /// The key of the queue that a request belongs to: signature, names, dtypes and all sizes but the first and those that
 /// are padded; empty if it cannot be batched: inputs without a first dimension, or of different numbers of rows.
 ///   padding   null: nothing is padded
-std::string batch_key(const std::string& signature, const NamedTensors& inputs, const Padding* padding);
+TANDEM_API std::string batch_key(const std::string& signature, const NamedTensors& inputs, const Padding* padding);
 
 }  // namespace TANDEM_NS::serving::impl

@@ -64,7 +64,8 @@ TANDEM_INLINE std::string batch_key(const std::string& signature, const NamedTen
   for (const auto& [name, t] : inputs) {
     if (t.rank() < 1 || (rows != none && t.shape().dim(0) != rows)) return {};
     rows = t.shape().dim(0);
-    key += '\n' + name + ' ' + tandem::name(t.dtype());
+    // With its length: the name is the client's, and may look like what follows.
+    key += '\n' + std::to_string(name.size()) + ' ' + name + ' ' + tandem::name(t.dtype());
     for (int i = 1; i < t.rank(); ++i)
       key += ' ' + (is_padded(padding, name, i) ? "any" : std::to_string(t.shape().dim(i)));
   }
