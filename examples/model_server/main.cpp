@@ -102,7 +102,7 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--model_name", f.model.name, "name of the model")->capture_default_str();
   app.add_option("--model_base_path", f.model.base_path, "folder with a folder for each version");
   app.add_option("--model_config_file", f.config_file,
-                 "ModelServerConfig as text, for several models; SIGHUP reads it again if it has changed");
+                 "ModelServerConfig as text or JSON, for several models; SIGHUP reads it again if it has changed");
   app.add_option("--model_config_file_poll_wait_seconds", f.config_poll,
                  "how often that file is looked at, and read again if it has changed; 0: at the start")
       ->capture_default_str();
@@ -110,7 +110,7 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
                  "how often the folders are looked at; 0: at the start")
       ->capture_default_str();
   app.add_flag("--enable_batching,!--noenable_batching", o.batching.enabled, "stacks requests that come together");
-  app.add_option("--batching_parameters_file", f.batching_file, "BatchingParameters as text");
+  app.add_option("--batching_parameters_file", f.batching_file, "BatchingParameters as text or JSON");
   app.add_flag("--enable_model_warmup,!--noenable_model_warmup", o.enable_model_warmup,
                "runs saved requests before a version serves");
   app.add_option("--max_num_load_retries", o.max_num_load_retries, "of a version that cannot be loaded")
@@ -127,15 +127,23 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--ssl_config_file", o.ssl_config_file,
                  "SSLConfig as text: TLS for all ports; SIGHUP reads it, and the tokens, again");
   app.add_flag("--allow_insecure", o.allow_insecure, "serves everybody who reaches the address");
-  app.add_option("--max_request_bytes", o.max_request_bytes, "of a body")->capture_default_str();
+}
+void add_limits(CLI::App& app, Settings& f, serving::Options& o) {
+  app.add_option("--max_request_bytes", o.max_request_bytes, "of a body")
+      ->transform(CLI::AsSizeValue(true))
+      ->capture_default_str();
   app.add_option("--max_queue_rows", o.max_queue_rows, "of a model")->capture_default_str();
-  app.add_option("--max_queue_bytes", o.max_queue_bytes, "of a model")->capture_default_str();
+  app.add_option("--max_queue_bytes", o.max_queue_bytes, "of a model")
+      ->transform(CLI::AsSizeValue(true))
+      ->capture_default_str();
   app.add_option("--max_connections", o.max_connections, "at once")->capture_default_str();
   app.add_option("--drain_seconds", o.drain_seconds, "after SIGTERM: how long requests are still taken")
       ->capture_default_str();
   app.add_option("--grace_seconds", o.grace_seconds, "and then: how long those that run may take")
       ->capture_default_str();
-  app.add_option("--memory_limit", o.memory_limit, "bytes of all models; 0: none")->capture_default_str();
+  app.add_option("--memory_limit", o.memory_limit, "bytes of all models; 0: none")
+      ->transform(CLI::AsSizeValue(true))
+      ->capture_default_str();
   app.add_option("--swap", f.swap, "availability: a new version is loaded before the old one goes; resource: after it")
       ->check(CLI::IsMember({"availability", "resource"}))
       ->capture_default_str();

@@ -145,6 +145,41 @@ model_config_list: {
              ContainsSubstring("b:1: there is no field 'x'"));
 }
 
+TEST_CASE("proto: configuration files may be JSON") {
+  const auto models = serving::parse_model_config(R"({
+  "model_config_list": {"config": [
+    {"name": "half", "base_path": "/m/half", "model_platform": "tandem",
+     "modelVersionPolicy": {"specific": {"versions": ["1", 2]}},
+     "version_labels": {"stable": 1, "isNew": "2"}},
+    {"name": "a\u00e4\ud83d\ude00\/\n", "basePath": "/m", "model_version_policy": {"latest": {"numVersions": 3}},
+     "version_labels": null}
+  ]}
+})",
+                                                  "f");
+  REQUIRE(models.size() == 2);
+  CHECK(models[0].name == "half");
+  CHECK(models[0].policy.kind == serving::VersionPolicy::specific);
+  CHECK(models[0].policy.versions == std::vector<i64>{1, 2});
+  CHECK(models[0].version_labels == std::map<std::string, i64>{{"isNew", 2}, {"stable", 1}});
+  CHECK(models[1].name == "a\xc3\xa4\xf0\x9f\x98\x80/\n");
+  CHECK(models[1].base_path == "/m");
+  CHECK(models[1].policy.num_versions == 3);
+  const auto error = [](const std::string& text) {
+    return error_of([&] { serving::parse_model_config(text, "models.json"); });
+  };
+  CHECK_THAT(error("{\"model_config_list\": {\n\"config\": [\n{\"nam\": \"x\"}]}}"),
+             ContainsSubstring("models.json:3: there is no field 'nam'; there are: name, base_path"));
+  CHECK_THAT(error("{\"model_config_list\": {}} {"), ContainsSubstring("something follows behind the last '}'"));
+  CHECK_THAT(error("{\"model_config_list\": {\"config\": []}"), ContainsSubstring("a '}' is missing"));
+  CHECK_THAT(error("{\"model_config_list\" {}}"), ContainsSubstring("a ':' is missing behind model_config_list"));
+  CHECK_THAT(error("{\"model_config_list\": {\"config\": [{\"name\": \"\\ud83d\"}]}}"),
+             ContainsSubstring("an escape in a text is not valid"));
+  CHECK_THAT(error(R"({"model_config_list": {"config": [{"version_labels": {"a": 1, "a": 2}}]}})"),
+             ContainsSubstring("the label 'a' is given twice"));
+  CHECK(serving::parse_batching(R"({"max_batch_size": 8, "allowedBatchSizes": [4, 8]})", "b").allowed_batch_sizes ==
+        std::vector<i64>{4, 8});
+}
+
 TEST_CASE("proto: values that are repeated take no more than a message may have") {
   // A float [256] from one value, 1020 bytes of which are filled.
   const char* const tensor = "08011205 1203088002 2a040000e040";

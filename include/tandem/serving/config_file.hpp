@@ -8,18 +8,21 @@
 
 namespace TANDEM_NS::serving {
 
-/// The models of a ModelServerConfig in protobuf's text format:
+/// The models of a ModelServerConfig in protobuf's text format or, if it begins with '{', in JSON:
 ///
 ///   model_config_list { config { name: "half" base_path: "/models/half" model_platform: "tandem"
 ///     model_version_policy { specific { versions: [1, 2] } } version_labels { key: "stable" value: 1 } } }
+///
+///   {"model_config_list": {"config": [{"name": "half", "base_path": "/models/half",
+///     "model_version_policy": {"specific": {"versions": [1, 2]}}, "version_labels": {"stable": 1}}]}}
 ///
 ///   path    names the text in errors
 ///   throws  errors::InvalidArgumentError, with the line, for a text of another format, unknown fields, values that do
 ///           not fit, and a text without model_config_list
 TANDEM_API std::vector<ModelConfig> parse_model_config(std::string_view text, const std::string& path);
-/// The BatchingParameters of a text, `max_batch_size { value: 128 } batch_timeout_micros { value: 0 }` and so on, as
-/// changes of `batching`. Fields that have no meaning here (num_batch_threads, max_enqueued_batches) are passed over
-/// with a warning.
+/// The BatchingParameters of a text, or of JSON, `max_batch_size { value: 128 } batch_timeout_micros { value: 0 }` and
+/// so on, as changes of `batching`. Fields that have no meaning here (num_batch_threads, max_enqueued_batches) are
+/// passed over with a warning.
 ///   throws  as parse_model_config
 TANDEM_API Batching parse_batching(std::string_view text, const std::string& path, Batching batching = {});
 /// The texts of an SSLConfig, each as PEM or as the path of a file that has it.

@@ -107,7 +107,7 @@ class ConfigFile {
 TANDEM_INLINE std::vector<ModelConfig> parse_model_config(std::string_view text, const std::string& path) {
   const impl::ConfigFile file(path);
   std::vector<ModelConfig> r;
-  const std::vector<impl::TextField> lists = impl::parse_text_proto(text, path);
+  const std::vector<impl::TextField> lists = impl::parse_text_proto(text, path, {"version_labels"});
   if (lists.empty())
     errors::raise<errors::InvalidArgumentError>("serving", path +
                                                                ": it has no model_config_list; for a server without "

@@ -1,4 +1,4 @@
-// Protocol buffers as text, the format of TensorFlow Serving's configuration files. For the definitions of serving.
+// Protocol buffers as text or as JSON, the formats of configuration files. For the definitions of serving.
 // Format: https://protobuf.dev/reference/protobuf/textformat-spec.
 #pragma once
 #include <string>
@@ -15,9 +15,12 @@ struct TextField {
   int line = 0;
 };
 
-/// The fields of a text. Comments, lists and all spellings of messages are read; extensions and Any are not.
+/// The fields of a text. Comments, lists and all spellings of messages are read; extensions and Any are not. A text
+/// that begins with '{' is JSON, whose names are changed from lowerCamelCase to lower_case; null says nothing.
+///   maps    the names of fields that are maps: in JSON an object, whose entries become messages of a key and a value
 ///   path    names the text in errors
 ///   throws  errors::InvalidArgumentError with the line
-std::vector<TextField> parse_text_proto(std::string_view text, const std::string& path);
+std::vector<TextField> parse_text_proto(std::string_view text, const std::string& path,
+                                        const std::vector<std::string_view>& maps = {});
 
 }  // namespace TANDEM_NS::serving::impl
