@@ -24,6 +24,7 @@
 #include "tandem/serving/config_file.inl"
 #include "tandem/serving/crew.inl"
 #include "tandem/serving/engine.inl"
+#include "tandem/serving/examples_proto.inl"
 #include "tandem/serving/folder_watch.inl"
 #include "tandem/serving/guard.inl"
 #include "tandem/serving/http_coding.inl"

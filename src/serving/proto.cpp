@@ -1,2 +1,3 @@
+#include "tandem/serving/examples_proto.inl"
 #include "tandem/serving/predict_proto.inl"
 #include "tandem/serving/tensor_proto.inl"

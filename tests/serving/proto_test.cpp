@@ -95,6 +95,18 @@ TEST_CASE("proto: requests, records of warm-up and responses as TensorFlow Servi
   const auto log = serving::impl::parse_prediction_log(from_hex("322d0a2b") + request);
   REQUIRE(log.size() == 1);
   CHECK(log[0].model.name == "half");
+  // ClassifyLog and RegressLog: requests for the signature "c" with an Input of the examples "a" and "b".
+  const std::string examples = from_hex("0a090a0468616c661a0163 1208 0a06 0a0161 0a0162");
+  for (const char* of_log : {"12170a15", "1a170a15"}) {
+    const auto of_examples = serving::impl::parse_prediction_log(from_hex(of_log) + examples);
+    REQUIRE(of_examples.size() == 1);
+    CHECK(of_examples[0].model.signature == "c");
+    CHECK(of_examples[0].method ==
+          (of_log[0] == '1' && of_log[1] == '2' ? saved_model::classify_method : saved_model::regress_method));
+    CHECK_THAT(to_string(of_examples[0].inputs.at("inputs")), ContainsSubstring("a") && ContainsSubstring("b"));
+  }
+  CHECK_THAT(error_of([&] { serving::impl::parse_prediction_log(from_hex("12170a15") + examples.substr(0, 20)); }),
+             ContainsSubstring("damaged"));
   CHECK(serving::impl::predict_response(r.model, {3, {{"y", constant({2.5f, 3.f})}}}) ==
         from_hex("0a170a01791212080112041202080222080000204000004040120d0a0468616c66120208031a0166"));
   CHECK_THAT(error_of([&] { serving::impl::parse_predict_request(request.substr(0, 30)); }),

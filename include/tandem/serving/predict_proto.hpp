@@ -13,8 +13,8 @@ namespace TANDEM_NS::serving::impl {
 ///   throws        errors::InvalidArgumentError for a damaged message, and for tensors as parse_tensor;
 ///                 errors::ResourceExhaustedError if .most_filled does not suffice
 TANDEM_API Request parse_predict_request(std::string_view message, i64 most_filled = i64{64} << 20);
-/// The requests of a PredictionLog, a record of warm-up; none if it is of another method than Predict.
-std::vector<Request> parse_prediction_log(std::string_view message);
+/// The requests of a PredictionLog, a record of warm-up: of Predict, Classify and Regress; none of other methods.
+TANDEM_API std::vector<Request> parse_prediction_log(std::string_view message);
 /// Raises what the parsers raise for a message of this name that is damaged.
 [[noreturn]] TANDEM_API void refuse_message(const char* message);
 /// A PredictResponse: the outputs, and which version of which model they are from.

@@ -1,5 +1,6 @@
 // Definitions of serving/predict_proto.hpp.
 #pragma once
+#include "tandem/serving/examples_proto.hpp"
 #include "tandem/serving/predict_proto.hpp"
 #include "tandem/serving/tensor_proto.hpp"
 
@@ -68,11 +69,21 @@ TANDEM_INLINE std::vector<Request> parse_prediction_log(std::string_view message
   std::vector<Request> r;
   WireReader log(message);
   while (log.next()) {
-    if (!log.is(6, WireType::bytes)) continue;  // predict_log
-    WireReader predict(log.bytes());
-    while (predict.next())
-      if (predict.is(1, WireType::bytes)) r.push_back(parse_predict_request(predict.bytes()));
-    if (!predict.ok()) refuse_message("PredictLog");
+    const bool is_classify = log.is(2, WireType::bytes), is_predict = log.is(6, WireType::bytes);
+    if (!is_classify && !is_predict && !log.is(3, WireType::bytes)) continue;
+    WireReader of_method(log.bytes());
+    while (of_method.next()) {
+      if (!of_method.is(1, WireType::bytes)) continue;
+      if (is_predict) {
+        r.push_back(parse_predict_request(of_method.bytes()));
+        continue;
+      }
+      const ExamplesRequest examples = parse_examples_request(of_method.bytes(), "request of the PredictionLog");
+      r.push_back({.model = examples.model,
+                   .inputs = {{"inputs", parse_examples(examples.input)}},
+                   .method = is_classify ? saved_model::classify_method : saved_model::regress_method});
+    }
+    if (!of_method.ok()) refuse_message("PredictionLog");
   }
   if (!log.ok()) refuse_message("PredictionLog");
   return r;

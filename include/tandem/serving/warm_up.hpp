@@ -9,7 +9,7 @@
 
 namespace TANDEM_NS::serving::impl {
 
-/// The saved warm-up requests of a model, at most 1000; those of Predict alone.
+/// The saved warm-up requests of a model, at most 1000: of Predict, Classify and Regress.
 ///   throws  errors::DataLossError for a damaged file, errors::InvalidArgumentError for damaged requests
 std::vector<Request> warm_up_requests(const saved_model::Loaded& model);
 /// Runs them.

@@ -65,7 +65,6 @@ class TANDEM_API Methods {
  private:
   Response ask(const Request& request) const;
   void drop_extra_inputs(Request& request) const;
-  Tensor parse_examples(std::string_view input) const;
 
   Core& core_;
   Engine* const engine_;

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "tandem/io/example.hpp"
-#include "tandem/serving/json_predict.hpp"
+#include "tandem/serving/examples_proto.hpp"
 #include "tandem/serving/predict_proto.hpp"
 #include "tandem/serving/tensor_proto.hpp"
 #include "tandem/serving_grpc/methods.hpp"
@@ -23,60 +22,6 @@ TANDEM_INLINE std::string Methods::predict(std::string_view message, const CallI
   return predict_response(r.model, ask(r));
 }
 
-// The examples of an Input, as the bytes that they have in the message. A context has the features that an example does
-// not have itself.
-TANDEM_INLINE Tensor Methods::parse_examples(std::string_view input) const {
-  std::vector<std::string_view> examples;
-  std::string_view context;
-  WireReader in(input);
-  while (in.next()) {
-    const bool has_context = in.is(2, WireType::bytes);
-    if (!has_context && !in.is(1, WireType::bytes)) continue;
-    examples.clear(), context = {};  // of a oneof the last one counts
-    WireReader list(in.bytes());
-    while (list.next()) {
-      if (list.is(1, WireType::bytes)) examples.push_back(list.bytes());
-      else if (has_context && list.is(2, WireType::bytes)) context = list.bytes();
-    }
-    if (!list.ok()) refuse_message("Input");
-  }
-  if (!in.ok()) refuse_message("Input");
-  if (examples.empty()) errors::raise<errors::InvalidArgumentError>("serving", "Input is empty: it has no examples");
-  if (!context.empty()) check_context(examples.size(), context.size(), input.size(), most_bytes_);
-  const Tensor t = Tensor::allocate({Shape{static_cast<i64>(examples.size())}, DType::string, Device()});
-  auto* const to = static_cast<Bytes*>(t.raw());
-  if (context.empty()) {
-    for (std::size_t i = 0; i < examples.size(); ++i) to[i] = Bytes(examples[i]);
-    return t;
-  }
-  try {
-    const train::Example shared = train::Example::parse(std::string(context));
-    for (std::size_t i = 0; i < examples.size(); ++i) {
-      train::Example own = train::Example::parse(std::string(examples[i]));
-      own.features.feature.insert(shared.features.feature.begin(), shared.features.feature.end());
-      to[i] = Bytes(own.serialize());
-    }
-  } catch (const errors::DataLossError& e) {
-    errors::raise<errors::InvalidArgumentError>("serving", e.message());
-  }
-  return t;
-}
-
-// What Classify, Regress and the tasks of MultiInference ask for.
-struct ExamplesRequest {
-  ModelSpec model;
-  std::string_view input;
-};
-TANDEM_INLINE ExamplesRequest parse_examples_request(std::string_view message, const char* name) {
-  ExamplesRequest r;
-  WireReader in(message);
-  while (in.next()) {
-    if (in.is(1, WireType::bytes)) r.model = parse_model_spec(in.bytes());
-    else if (in.is(2, WireType::bytes)) r.input = in.bytes();
-  }
-  if (!in.ok()) refuse_message(name);
-  return r;
-}
 TANDEM_INLINE Response run_examples(Core& core, const ModelSpec& model, const Tensor& examples, const char* method,
                                     const CallInfo& call) {
   Request r{.model = model, .inputs = {}, .method = method, .call = call.call, .protocol = "grpc"};
@@ -133,7 +78,8 @@ TANDEM_INLINE ModelSpec answered(ModelSpec model, i64 version) {
 
 TANDEM_INLINE std::string Methods::classify(std::string_view message, const CallInfo& call) const {
   const ExamplesRequest r = parse_examples_request(message, "ClassificationRequest");
-  const Response response = run_examples(core_, r.model, parse_examples(r.input), saved_model::classify_method, call);
+  const Response response =
+      run_examples(core_, r.model, parse_examples(r.input, most_bytes_), saved_model::classify_method, call);
   std::string to;
   append_classification(to, 1, response.outputs);
   append_model_spec(to, 2, answered(r.model, response.version));
@@ -141,7 +87,8 @@ TANDEM_INLINE std::string Methods::classify(std::string_view message, const Call
 }
 TANDEM_INLINE std::string Methods::regress(std::string_view message, const CallInfo& call) const {
   const ExamplesRequest r = parse_examples_request(message, "RegressionRequest");
-  const Response response = run_examples(core_, r.model, parse_examples(r.input), saved_model::regress_method, call);
+  const Response response =
+      run_examples(core_, r.model, parse_examples(r.input, most_bytes_), saved_model::regress_method, call);
   std::string to;
   append_regression(to, 1, response.outputs);
   append_model_spec(to, 2, answered(r.model, response.version));
@@ -210,7 +157,7 @@ TANDEM_INLINE std::string Methods::multi_inference(std::string_view message, con
   if (std::any_of(tasks.begin(), tasks.end(), is_other))
     errors::raise<errors::InvalidArgumentError>(
         "serving", "All ModelSpecs in a MultiInferenceRequest must access the same model name.");
-  const Tensor examples = parse_examples(input);
+  const Tensor examples = parse_examples(input, most_bytes_);
   constexpr int most_tries = 3;
   for (int i = 1;; ++i)
     if (std::optional<std::string> answer = run_tasks(core_, tasks, examples, call, i == most_tries))
