@@ -137,14 +137,29 @@ TEST_CASE("engine: policies and labels choose versions, and can be changed") {
   CHECK_THROWS_AS(engine.reload({config}), errors::InvalidArgumentError);
 }
 
-TEST_CASE("engine: what else is in a model's folder is passed over, and a version that was let go comes back") {
+TEST_CASE(
+    "engine: what else is in a model's folder is passed over and named once, and a version that was let go comes "
+    "back") {
+  static std::string warned;
+  warned.clear();
+  set_warning_handler([](const char* text) { (warned += text) += "\n"; });
   const testing::TemporaryFolder folder;
   save_half(folder / "half/1", 1);
   std::filesystem::create_symlink("7", folder / "half/7");  // a loop
   folder.file("half/8", "not a folder");
+  std::filesystem::create_directories(folder / "half/v2");
+  std::filesystem::create_directories(folder / "half/.tmp-3-1");
   Engine engine(options_for(folder.path));
   engine.settle();
+  engine.settle();
+  set_warning_handler(nullptr);
   CHECK(states(engine, "half") == "1 AVAILABLE");
+  for (const char* name : {"'7'", "'8'", "'v2'"}) {
+    const std::size_t at = warned.find(std::string("serving: model half: ") + name + " in ");
+    REQUIRE(at != warned.npos);
+    CHECK(warned.find(name, at + 30) == warned.npos);
+  }
+  CHECK(warned.find(".tmp-3") == warned.npos);
   save_half(folder / "half/2", 2);
   engine.settle();
   CHECK(ask(engine, "half", {0}) == Floats{2});

@@ -99,7 +99,8 @@ TANDEM_API Loaded load(const std::string& directory, const LoadOptions& options 
 
 /// The versions of a model, the folders in `base` whose names are numbers, in ascending order. What else is there, such
 /// as versions that are being saved, is ignored.
+///   others  gets the names of what is ignored; null: nothing
 ///   throws  errors::NotFoundError if there is no such folder
-TANDEM_API std::vector<i64> versions(const std::string& base);
+TANDEM_API std::vector<i64> versions(const std::string& base, std::vector<std::string>* others = nullptr);
 
 }  // namespace TANDEM_NS::saved_model

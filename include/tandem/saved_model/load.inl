@@ -203,11 +203,14 @@ TANDEM_INLINE Loaded load(const std::string& given, const LoadOptions& options) 
                                               " times while it was read: load it again when nobody saves it");
 }
 
-TANDEM_INLINE std::vector<i64> versions(const std::string& base) {
+TANDEM_INLINE std::vector<i64> versions(const std::string& base, std::vector<std::string>* others) {
   std::vector<i64> r;
   std::error_code error, ignored;  // what cannot be looked at, such as a link to itself, is no folder
-  for (std::filesystem::directory_iterator at(base, error), end; at != end; at.increment(error))
-    if (const i64 v = impl::version_of(at->path().filename().string()); v && at->is_directory(ignored)) r.push_back(v);
+  for (std::filesystem::directory_iterator at(base, error), end; at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (const i64 v = impl::version_of(name); v && at->is_directory(ignored)) r.push_back(v);
+    else if (others) others->push_back(name);
+  }
   if (error)
     errors::raise<errors::NotFoundError>("saved_model::versions", "cannot read " + base + ": " + error.message());
   std::sort(r.begin(), r.end());

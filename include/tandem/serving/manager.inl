@@ -123,9 +123,10 @@ TANDEM_INLINE void Manager::Shared::look(std::unique_lock<std::mutex>& lock) {
     std::vector<Lease> dropped;
     lock.unlock();  // the disk may be slow
     std::vector<i64> present;
+    std::vector<std::string> others;
     std::string error;
     try {
-      present = saved_model::versions(path);
+      present = saved_model::versions(path, &others);
     } catch (const std::exception& e) {
       error = e.what();
     }
@@ -140,6 +141,7 @@ TANDEM_INLINE void Manager::Shared::look(std::unique_lock<std::mutex>& lock) {
       continue;
     }
     at->second.is_seen = true;
+    warn_of_others(name, at->second, others);
     want(at->second, present, dropped);
     lock.unlock();
     dropped.clear();

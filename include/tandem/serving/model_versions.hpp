@@ -27,7 +27,8 @@ struct Version {
 struct Model {
   ModelConfig config;
   std::map<i64, Version> versions;
-  bool is_seen = false;  // whether its folder was read once
+  bool is_seen = false;               // whether its folder was read once
+  std::set<std::string> passed_over;  // what else was found there and told, at most 100
 
   /// The newest available one, or null.
   const Version* newest() const;
@@ -35,6 +36,9 @@ struct Model {
   bool has(State state) const;
 };
 
+/// Warns of what is in the folder of a model and is not a version, once for each name; not of hidden files, such as
+/// versions that are being saved.
+void warn_of_others(const std::string& name, Model& model, const std::vector<std::string>& others);
 /// The versions of a folder that the policy wants.
 std::set<i64> wanted_of(const VersionPolicy& policy, const std::vector<i64>& present);
 /// The version that a label or a number names; none: the newest.

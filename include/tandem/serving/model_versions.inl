@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/base/warning.hpp"
 #include "tandem/serving/model_versions.hpp"
 
 namespace TANDEM_NS::serving::impl {
@@ -23,6 +24,14 @@ TANDEM_INLINE std::string text_of(const ModelSpec& m) {
   errors::raise<errors::NotFoundError>("serving", "Servable not found for request: " + text_of(m));
 }
 
+TANDEM_INLINE void warn_of_others(const std::string& name, Model& model, const std::vector<std::string>& others) {
+  constexpr std::size_t most = 100;
+  for (const std::string& other : others)
+    if (!other.starts_with('.') && model.passed_over.size() < most && model.passed_over.insert(other).second)
+      detail::warn(("serving: model " + name + ": '" + other + "' in " + model.config.base_path +
+                    " is passed over: a version is a folder whose name is a number, such as 1")
+                       .c_str());
+}
 TANDEM_INLINE std::set<i64> wanted_of(const VersionPolicy& policy, const std::vector<i64>& present) {
   std::set<i64> r;
   for (const i64 v : present)
