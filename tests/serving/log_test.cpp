@@ -9,6 +9,8 @@
 #include "tests/serving/models.hpp"
 
 namespace log_test {
+#include "tandem/serving/manager.hpp"
+#include "tandem/serving/status.hpp"
 
 using namespace tandem;
 using testing::ask;
@@ -47,6 +49,67 @@ TEST_CASE("log: numbers have a point in every locale") {
     const std::string before = std::setlocale(LC_NUMERIC, nullptr);
     ~Restored() { std::setlocale(LC_NUMERIC, before.c_str()); }
   } const restored;
+TEST_CASE("log: requests that reached a model have its rows and times") {
+  serving::LogEntry e;
+  e.seconds = 0.003, e.queue_seconds = 0.0005, e.run_seconds = 0.002, e.rows = 7, e.id = "5f0c3b9a5d1e7764";
+  CHECK_THAT(serving::json_line(e, 0), EndsWith(R"("code":"OK","latency_ms":3.000,"queue_ms":0.500,"run_ms":2.000,)"
+                                                R"("rows":7,"id":"5f0c3b9a5d1e7764"})"));
+}
+
+TEST_CASE("log: a part of the requests that succeed, and all else") {
+  const testing::TemporaryFolder folder;
+  {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen((folder / "log").c_str(), "w"), std::fclose);
+    serving::JsonLog log(file.get(), 3);
+    serving::LogEntry request, failed, loaded;
+    failed.code = 3, loaded.event = "loaded";
+    for (int i = 0; i < 7; ++i) log.write(request);
+    for (int i = 0; i < 2; ++i) log.write(failed), log.write(loaded);
+  }
+  std::ifstream in(folder / "log");
+  const std::string all(std::istreambuf_iterator<char>(in), {});
+  const auto count = [&](const std::string& text) {
+    int n = 0;
+    for (std::size_t at = all.find(text); at != all.npos; at = all.find(text, at + 1)) ++n;
+    return n;
+  };
+  CHECK(count(R"("event":"request","code":"OK")") == 3);  // the first, the fourth and the seventh
+  CHECK(count(R"("event":"request","code":"INVALID_ARGUMENT")") == 2);
+  CHECK(count(R"("event":"loaded")") == 2);
+}
+
+TEST_CASE("log: an internal error has the id of its request") {
+  const auto error = [] { return serving::status_of(std::make_exception_ptr(std::runtime_error("x"))).text; };
+  serving::impl::failed_request_id = 0x5f0c;
+  const std::string first = error(), second = error();
+  CHECK_THAT(first, StartsWith("internal error 0000000000005f0c ("));
+  CHECK_THAT(second, StartsWith("internal error ") && !ContainsSubstring("0000000000005f0c"));
+}
+
+TEST_CASE("log: what batches are worth is told when a version is loaded") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  const auto log = std::make_shared<Kept>();
+  serving::Options options = testing::options_for(folder.path);
+  options.log = log, options.batching = {.enabled = true, .max_batch_size = 6};
+  serving::Engine engine(options);
+  engine.settle();
+  const std::string all = log->all();
+  const std::string begin =
+      R"("event":"batch_speed","model":"half","version":1,"signature":"serving_default","code":"OK",)"
+      R"("latency_ms":0.000,"text":"rows a second in batches of 1: )";
+  const std::size_t at = all.find(begin);
+  REQUIRE(at != all.npos);
+  const std::string numbers = all.substr(at + begin.size(), all.find('"', at + begin.size()) - at - begin.size());
+  for (const char* rows : {", 2: ", ", 4: ", ", 6: "}) CHECK_THAT(numbers, ContainsSubstring(rows));
+  CHECK(std::stod(numbers) > 0);
+
+  const serving::impl::BatchFacts facts{{}, {{1, 1.0}, {4, 2.0}}};
+  CHECK(facts.expected_seconds(1) == 1);
+  CHECK(facts.expected_seconds(3) == 2);
+  CHECK(facts.expected_seconds(8) == 4);
+}
+
   for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"})
     if (std::setlocale(LC_NUMERIC, name)) break;
   serving::LogEntry e;

@@ -19,6 +19,7 @@ namespace TANDEM_NS::serving::impl {
 struct BatchRun {
   const Servable& servable;
   const Batching& batching;
+  const BatchFacts& facts;
   const Padding* padding;  // null: all requests of the queue have one shape
   const CancelToken& grace_is_over;
   RunSlots& slots;
@@ -62,7 +63,7 @@ class BatchQueue {
   std::condition_variable arrived_;
   std::deque<std::shared_ptr<Job>> waiting_;
   bool is_led_ = false;
-  std::atomic<double> run_seconds_{0};  // how long the last batch ran
+  std::atomic<double> slowdown_{1};  // how much longer than expected the last batch took
 };
 
 /// How long ago that was.

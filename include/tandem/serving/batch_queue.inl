@@ -110,13 +110,12 @@ TANDEM_INLINE void BatchQueue::gather(std::unique_lock<std::mutex>& lock, const 
                                       const BatchRun& how) {
   const auto until = self.since + std::chrono::microseconds(how.batching.batch_timeout_micros);
   const auto should_go = [&] {
-    const Deadline latest = Deadline::after(run_seconds_ + 1e-3 * cancel_check_ms);
     i64 rows = 0;
-    for (const auto& job : waiting_) {
-      rows += job->rows;
-      if (job->call.deadline <= latest) return true;
-    }
-    return rows >= how.batching.max_batch_size || scope.ends();
+    for (const auto& job : waiting_) rows += job->rows;
+    const double run = how.facts.expected_seconds(std::min(rows, how.batching.max_batch_size)) * slowdown_;
+    const Deadline latest = Deadline::after(run + 1e-3 * cancel_check_ms);
+    return rows >= how.batching.max_batch_size || scope.ends() ||
+           std::any_of(waiting_.begin(), waiting_.end(), [&](const auto& job) { return job->call.deadline <= latest; });
   };
   while (std::chrono::steady_clock::now() < until && !should_go())
     arrived_.wait_until(lock,
@@ -225,8 +224,9 @@ TANDEM_INLINE NamedTensors BatchQueue::run_rows(const NamedTensors& inputs, i64 
   parts.insert(parts.end(), static_cast<std::size_t>(padding), &first);
   const auto start = std::chrono::steady_clock::now();
   NamedTensors out = how.servable.loaded(signature_, stack_rows(parts), call);
-  run_seconds_ = seconds_since(start);
-  how.metrics.ran(how.servable.model, run_seconds_, rows, padding);
+  const double seconds = seconds_since(start), expected = how.facts.expected_seconds(rows + padding);
+  slowdown_ = expected > 0 ? std::max(1.0, seconds / expected) : 1;
+  how.metrics.ran(how.servable.model, seconds, rows, padding);
   if (!may_cut && !padding) return out;
   for (const auto& [name, t] : out)
     if (t.rank() < 1 || t.shape().dim(0) != rows + padding)

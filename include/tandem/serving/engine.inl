@@ -208,7 +208,8 @@ TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable
   const impl::Padding* padding = nullptr;
   std::string key;
   if (batched != servable.batched.end()) {
-    if (batched->second && batched->second->fits(r.inputs)) padding = &*batched->second;
+    const std::optional<impl::Padding>& known = batched->second.padding;
+    if (known && known->fits(r.inputs)) padding = &*known;
     key = impl::batch_key(name, r.inputs, padding);
   }
   const i64 rows = impl::row_count(r.inputs);
@@ -218,7 +219,8 @@ TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable
   if (!key.empty()) {
     response.outputs =
         queues.of(servable, name, key)
-            ->run(r.inputs, r.call, {servable, options.batching, padding, grace_is_over, slots, metrics});
+            ->run(r.inputs, r.call,
+                  {servable, options.batching, batched->second, padding, grace_is_over, slots, metrics}, times);
   } else {
     const CallScope scope(r.call);
     slots.acquire(r.model.name, scope);

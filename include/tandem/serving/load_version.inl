@@ -1,5 +1,8 @@
 // Definitions of serving/load_version.hpp.
 #pragma once
+#include <algorithm>
+#include <cmath>
+
 #include "tandem/serving/load_version.hpp"
 #include "tandem/serving/warm_up.hpp"
 
@@ -25,6 +28,17 @@ TANDEM_INLINE Lease load_version(const VersionPlace& place, const Options& optio
   if (options.enable_model_warmup) warm_up(made->loaded);
   if (options.batching.enabled) made->batched = batchable_signatures(place.model, made->loaded, options.batching);
   return made;
+}
+TANDEM_INLINE void tell_speed(LogSink& log, const Servable& servable) {
+  for (const auto& [signature, facts] : servable.batched) {
+    LogEntry e;
+    e.event = "batch_speed", e.model = servable.model, e.version = servable.version, e.signature = signature;
+    e.text = "rows a second in batches of ";
+    for (const auto& [rows, seconds] : facts.seconds)
+      e.text += (rows > 1 ? ", " : "") + std::to_string(rows) + ": " +
+                std::to_string(std::llround(static_cast<double>(rows) / std::max(seconds, 1e-9)));
+    if (!facts.seconds.empty()) log.write(e);
+  }
 }
 
 }  // namespace TANDEM_NS::serving::impl

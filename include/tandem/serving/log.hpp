@@ -9,10 +9,11 @@ namespace TANDEM_NS::serving {
 
 /// Something that a server has done. Nothing of what clients send is in it but names of what there is.
 struct LogEntry {
-  const char* level = "info";     ///< "info", "warning"
-  const char* event = "request";  ///< "request", "refused", "loaded", "load_failed", "unloaded", "shutdown"
-  std::string model = {};         ///< "other" for one that is not served
-  i64 version = 0;                ///< 0: none
+  const char* level = "info";  ///< "info", "warning"
+  const char* event =
+      "request";           ///< "request", "refused", "loaded", "batch_speed", "load_failed", "unloaded", "shutdown"
+  std::string model = {};  ///< "other" for one that is not served
+  i64 version = 0;         ///< 0: none
   std::string signature = {};
   const char* protocol = "";  ///< of a request: "rest", "grpc"
   std::string_view method{};  ///< of a request: "predict", "classify", "regress"; of what is refused: why

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tandem/serving/options.hpp"
@@ -15,8 +16,23 @@ namespace TANDEM_NS::serving::impl {
 
 class Metrics;
 
-/// The signatures whose requests may be batched, each with how requests of other lengths are padded, if they are.
-using Batched = std::map<std::string, std::optional<Padding>>;
+/// What is known of a signature whose requests may be batched.
+struct BatchFacts {
+  std::optional<Padding> padding;  ///< how requests of other lengths are padded, if they are
+  /// How many seconds runs of so many rows took when the version was loaded, in ascending order.
+  std::vector<std::pair<i64, double>> seconds = {};
+
+  /// How long a run of so many rows takes, by that.
+  double expected_seconds(i64 rows) const {
+    for (const auto& [of_rows, took] : seconds)
+      if (of_rows >= rows) return took;
+    return seconds.empty()
+               ? 0
+               : seconds.back().second * static_cast<double>(rows) / static_cast<double>(seconds.back().first);
+  }
+};
+/// By the signature's name.
+using Batched = std::map<std::string, BatchFacts>;
 
 /// A version in memory. Who holds one can use it, whatever happens to the model's folder or configuration.
 struct Servable {

@@ -180,7 +180,9 @@ TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, con
     v->status.error.clear(), v->status.code = 0, v->failures = 0;
     v->servable = std::move(servable);
     metrics.loaded(name, seconds);
-    return tell("loaded", place, {}, seconds);
+    tell("loaded", place, {}, seconds);
+    if (options.log) tell_speed(*options.log, *v->servable);
+    return;
   }
   ++v->failures;
   v->status.state = v->failures > options.max_num_load_retries ? State::end : State::start;

@@ -1,6 +1,7 @@
 // Definitions of serving/warm_up.hpp.
 #pragma once
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "tandem/base/warning.hpp"
@@ -125,6 +126,39 @@ TANDEM_INLINE std::string why_not_batched(const saved_model::Loaded& model, cons
   }
   return {};
 }
+// So many rows, which repeat those of a trial.
+TANDEM_INLINE NamedTensors repeated_rows(const NamedTensors& trial, i64 rows) {
+  NamedTensors r;
+  for (const auto& [name, t] : trial) {
+    const i64 times = (rows + t.shape().dim(0) - 1) / t.shape().dim(0);
+    r.emplace(name, concat(std::vector<Tensor>(static_cast<std::size_t>(times), t), 0)(Slice(0, rows)));
+  }
+  return r;
+}
+TANDEM_INLINE std::vector<std::pair<i64, double>> time_batches(const saved_model::Loaded& model,
+                                                               const std::string& name, const NamedTensors& trial,
+                                                               i64 most) {
+  using Clock = std::chrono::steady_clock;
+  const auto seconds_from = [](Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); };
+  constexpr double longest = 0.5;
+  std::vector<std::pair<i64, double>> r;
+  const Clock::time_point begin = Clock::now();
+  try {
+    for (i64 rows = 1;; rows = std::min(2 * rows, most)) {
+      const NamedTensors x = repeated_rows(trial, rows);
+      (void)model(name, x);  // makes its plan
+      const Clock::time_point start = Clock::now();
+      (void)model(name, x);
+      r.emplace_back(rows, seconds_from(start));
+      if (rows == most || seconds_from(begin) > longest) break;
+    }
+  } catch (const errors::CancelledError&) {
+    throw;  // the server ends
+  } catch (const std::exception& e) {
+    detail::warn(("serving: batches of the signature '" + name + "' are not timed any more: " + e.what()).c_str());
+  }
+  return r;
+}
 TANDEM_INLINE Batched batchable_signatures(const std::string& model, const saved_model::Loaded& loaded,
                                            const Batching& how) {
   Batched r;
@@ -140,9 +174,10 @@ TANDEM_INLINE Batched batchable_signatures(const std::string& model, const saved
       continue;
     }
     std::string why_not_padded;
-    std::optional<Padding>& padding = r[name];
-    if (how.pad_variable_length_inputs)
-      padding = find_padding(loaded, name, s, trial_rows(name, s, saved), why_not_padded);
+    const NamedTensors trial = trial_rows(name, s, saved);
+    BatchFacts& facts = r[name];
+    if (how.pad_variable_length_inputs) facts.padding = find_padding(loaded, name, s, trial, why_not_padded);
+    facts.seconds = time_batches(loaded, name, trial, how.max_batch_size);
     if (!why_not_padded.empty()) warn("batched with padding", why_not_padded);
   }
   return r;
