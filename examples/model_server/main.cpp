@@ -7,6 +7,8 @@
 #include <csignal>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <string_view>
 #include <thread>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -38,7 +40,7 @@ constexpr serving::MakeListener grpc_listener = nullptr;
 struct Settings {
   serving::ModelConfig model{.name = "default", .base_path = ""};
   std::string config_file, batching_file, web_root, log = "text", swap = "availability", passed_over;
-  int timeout_ms = 30000, grpc_port = 8500;
+  int timeout_ms = 30000, grpc_port = 8500, log_every = 1;
   double config_poll = 0;
   i64 load_retry_micros = 10'000'000;
 };
@@ -149,14 +151,22 @@ void add_limits(CLI::App& app, Settings& f, serving::Options& o) {
       ->capture_default_str();
   app.add_option("--failure_folder", o.failure_folder, "gets a file of each request that raises: run_graph --replay");
   app.add_flag("--failure_values", o.failure_values, "with what clients have sent, and with the model's values");
-  app.add_option("--log", f.log, "json: a line of JSON on stdout for each request, and for what happens to versions")
+  app.add_option("--log_every", f.log_every, "json: of the requests that succeed, only each so-manieth")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option(
+         "--log", f.log,
+         "text: a line on stdout for what happens to versions; json: a line of JSON for that and for each request")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   app.add_option("--threads", o.threads, "calls or batches that run at once; 0: one a core")->capture_default_str();
 }
 
-// Settings of tensorflow_model_server that say nothing here.
-constexpr const char* passed_over[] = {"--num_unload_threads",
+// Settings of tensorflow_model_server that say nothing here; those of the second list may stand without a value.
+constexpr const char* passed_over[] = {"--grpc_channel_arguments",
+                                       "--grpc_max_threads",
+                                       "--grpc_socket_path",
+                                       "--mixed_precision",
                                        "--monitoring_config_file",
                                        "--grpc_channel_arguments",
                                        "--tensorflow_session_parallelism",
@@ -165,13 +175,9 @@ constexpr const char* passed_over[] = {"--num_unload_threads",
 
 // On stdout, in the form of the log.
 void say(const serving::Options& o, const std::string& text) {
-  if (o.log) {
-    serving::LogEntry e;
-    e.event = "listening", e.text = text;
-    return o.log->write(e);
-  }
-  fmt::print("model_server: {}\n", text);
-  std::fflush(stdout);
+  serving::LogEntry e;
+  e.event = "listening", e.text = text;
+  o.log->write(e);
 }
 void serve(const Settings& f, serving::Options o) {
   std::signal(SIGPIPE, SIG_IGN);  // who reads the log may go
@@ -186,7 +192,8 @@ void serve(const Settings& f, serving::Options o) {
   o.load_retry_interval_seconds = static_cast<double>(f.load_retry_micros) * 1e-6;
   o.swap = f.swap == "resource" ? serving::Options::resource : serving::Options::availability;
   o.port = std::max(f.grpc_port, 0);
-  if (f.log == "json") o.log = std::make_shared<serving::JsonLog>(stdout);
+  if (f.log == "json") o.log = std::make_shared<serving::JsonLog>(stdout, f.log_every);
+  else o.log = std::make_shared<TextLog>();
   serving::Server server(o, f.grpc_port == 0 ? nullptr : grpc_listener);
   say(o, fmt::format("{}://{}:{}", o.ssl_config_file.empty() ? "http" : "https", o.bind, server.rest_port()));
   if (server.port()) say(o, fmt::format("gRPC on {}:{}", o.bind, server.port()));
@@ -200,6 +207,20 @@ void limit_heaps() {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, static_cast<int>(std::max(2u, std::thread::hardware_concurrency())));
 #endif
+// What happens to versions, for people.
+struct TextLog final : serving::LogSink {
+  bool takes_requests() const noexcept override { return false; }
+  void write(const serving::LogEntry& e) noexcept override try {
+    const std::string_view event = e.event;
+    std::string line = event == "listening" ? e.text : fmt::format("{} {}: {}", e.model, e.version, event);
+    if (event == "loaded") line += fmt::format(" in {:.0f} ms", e.seconds * 1e3);
+    if (event == "batch_speed") line = fmt::format("{} {}, {}: {}", e.model, e.version, e.signature, e.text);
+    if (event == "shutdown" || event == "load_failed") return;  // the library warns of a version that is not loaded
+    fmt::print("model_server: {}\n", line);
+    std::fflush(stdout);
+  } catch (const std::exception&) {  // no memory, or nobody reads
+  }
+};
 }
 
 }  // namespace
@@ -211,7 +232,8 @@ int main(int argc, char** argv) {
   CLI::App app(
       "model_server: serves saved models over REST and gRPC (TensorFlow Serving's and the Open Inference Protocol)");
   add_flags(app, flags, options);
-  for (const char* flag : passed_over) app.add_option(flag, flags.passed_over, "passed over")->group("");
+  add_limits(app, flags, options);
+  pass_over(app, flags);
   try {
     app.parse(argc, argv);
     for (const char* flag : passed_over)

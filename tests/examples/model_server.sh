@@ -111,6 +111,17 @@ stop
 "$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 --port 0 --log json --drain_seconds 0 \
   >"$folder/log" 2>"$folder/errors" &
 server=$!
+# Without a log for machines, a line says what happens to versions.
+start 'model_server: \(http.*\)' 10 "$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 \
+  --port 0 --drain_seconds 0 --enable_batching
+for _ in $(seq 100); do
+  grep -q 'rows a second' "$folder/log" && break
+  sleep 0.1
+done
+stop
+gives 'model_server: half 1: loaded in [0-9]* ms$' cat "$folder/log"
+gives 'model_server: half 1, serving_default: rows a second in batches of 1: [0-9]*, 2: [0-9]*, ' cat "$folder/log"
+
 for _ in $(seq 100); do
   grep -q '"loaded"' "$folder/log" && grep -q '"listening"' "$folder/log" && break
   sleep 0.1
@@ -122,4 +133,5 @@ gives '^request half 1 predict OK$' python3 -c 'import json, sys
 for line in open(sys.argv[1]):
     entry = json.loads(line)
     print(entry["event"], entry.get("model"), entry.get("version"), entry.get("method"), entry["code"])' "$folder/log"
+gives '"rows":1,"id":"[0-9a-f]*"}$' grep '"request"' "$folder/log"
 exit $failures

@@ -2,17 +2,22 @@
 #include <clocale>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
 #include <mutex>
+#include <stdexcept>
 
 #include "tandem/io/failure_file.hpp"
 #include "tandem/op_table.hpp"
+#include "tandem/serving/manager.hpp"
+#include "tandem/serving/status.hpp"
 #include "tests/serving/models.hpp"
 
 namespace log_test {
-#include "tandem/serving/manager.hpp"
-#include "tandem/serving/status.hpp"
 
 using namespace tandem;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
 using testing::ask;
 using testing::request_for;
 
@@ -44,11 +49,6 @@ TEST_CASE("log: lines of JSON") {
         R"({"time":"1970-01-01T00:00:00.000Z","level":"info","event":"shutdown","code":"OK","latency_ms":0.000})");
 }
 
-TEST_CASE("log: numbers have a point in every locale") {
-  struct Restored {
-    const std::string before = std::setlocale(LC_NUMERIC, nullptr);
-    ~Restored() { std::setlocale(LC_NUMERIC, before.c_str()); }
-  } const restored;
 TEST_CASE("log: requests that reached a model have its rows and times") {
   serving::LogEntry e;
   e.seconds = 0.003, e.queue_seconds = 0.0005, e.run_seconds = 0.002, e.rows = 7, e.id = "5f0c3b9a5d1e7764";
@@ -110,6 +110,11 @@ TEST_CASE("log: what batches are worth is told when a version is loaded") {
   CHECK(facts.expected_seconds(8) == 4);
 }
 
+TEST_CASE("log: numbers have a point in every locale") {
+  struct Restored {
+    const std::string before = std::setlocale(LC_NUMERIC, nullptr);
+    ~Restored() { std::setlocale(LC_NUMERIC, before.c_str()); }
+  } const restored;
   for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"})
     if (std::setlocale(LC_NUMERIC, name)) break;
   serving::LogEntry e;
@@ -155,6 +160,11 @@ TEST_CASE("log: requests, versions and the end, without what clients send") {
   has(R"("event":"refused","method":"auth","code":"UNAUTHENTICATED")");
   has(R"("level":"warning","event":"load_failed","model":"half","version":2,"code":"DATA_LOSS")");
   has(R"("event":"unloaded","model":"half","version":1,)");
+  const std::size_t answered = all.find(R"("event":"request")");
+  const std::string first = all.substr(answered, all.find('\n', answered) - answered);
+  CHECK_THAT(first, ContainsSubstring(R"("queue_ms":)") && ContainsSubstring(R"("run_ms":)") &&
+                        ContainsSubstring(R"("rows":1,"id":")"));
+  CHECK(first.size() - first.find(R"("id":")") == std::string(R"("id":"0123456789abcdef"})").size());
   CHECK_THAT(all, !ContainsSubstring("secret") && !ContainsSubstring("987654"));
   const std::size_t end = all.find("shutdown");
   CHECK(end != all.npos);

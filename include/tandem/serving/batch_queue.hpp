@@ -26,6 +26,12 @@ struct BatchRun {
   Metrics& metrics;
 };
 
+/// What became of a request, for the log.
+struct RequestTimes {
+  i64 rows = 0;
+  double queued = 0, ran = 0;  // seconds
+};
+
 /// Requests for one signature of one version whose inputs differ in their first dimension alone, or in sizes that are
 /// padded, too. There is no thread of
 /// its own: the first request that comes while none leads becomes the leader. It waits for a slot, takes what has
@@ -39,7 +45,7 @@ class BatchQueue {
   ///   throws  what the model raises for these rows alone; errors::DeadlineExceededError and errors::CancelledError as
   ///   the
   ///           options say
-  NamedTensors run(const NamedTensors& inputs, const CallOptions& call, const BatchRun& how);
+  NamedTensors run(const NamedTensors& inputs, const CallOptions& call, const BatchRun& how, RequestTimes& times);
 
  private:
   struct Job;

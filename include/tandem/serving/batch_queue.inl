@@ -34,6 +34,7 @@ struct BatchQueue::Job {
   const CallOptions call;
   const std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
   State state = waiting;
+  RequestTimes times;
   std::shared_ptr<Batch> batch;  // while it runs
   NamedTensors outputs;
   std::exception_ptr error;
@@ -72,7 +73,8 @@ TANDEM_INLINE std::string batch_key(const std::string& signature, const NamedTen
   return rows == none || rows == 0 ? std::string() : key;
 }
 
-TANDEM_INLINE NamedTensors BatchQueue::run(const NamedTensors& inputs, const CallOptions& call, const BatchRun& how) {
+TANDEM_INLINE NamedTensors BatchQueue::run(const NamedTensors& inputs, const CallOptions& call, const BatchRun& how,
+                                           RequestTimes& times) {
   const auto self = std::make_shared<Job>(inputs, call);
   std::unique_lock lock(mutex_);
   waiting_.push_back(self);
@@ -93,6 +95,7 @@ TANDEM_INLINE NamedTensors BatchQueue::run(const NamedTensors& inputs, const Cal
       scope.check("serving", self->batch ? "while its batch ran" : "while the request waited for a batch");
     }
   }
+  times.queued = self->times.queued, times.ran = self->times.ran;
   if (self->error) std::rethrow_exception(self->error);
   return std::move(self->outputs);
 }
@@ -253,6 +256,15 @@ TANDEM_INLINE NamedTensors BatchQueue::run_in_parts(const NamedTensors& inputs, 
 }
 TANDEM_INLINE void BatchQueue::run_stacked(const Jobs& jobs, const CallOptions& call, const BatchRun& how) {
   how.metrics.queued(how.servable.model, seconds_since(jobs[0]->since));
+  struct Timed {  // also of a batch that raises
+    const Jobs& jobs;
+    const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    ~Timed() {
+      for (const auto& job : jobs)
+        job->times.queued = std::chrono::duration<double>(start - job->since).count(),
+        job->times.ran = seconds_since(start);
+    }
+  } const timed{jobs};
   if (jobs.size() == 1) {
     Job& job = *jobs[0];
     job.outputs = job.rows > how.batching.max_batch_size ? run_in_parts(job.inputs, job.rows, call, how)

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <filesystem>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -15,6 +16,7 @@
 #include "tandem/serving/manager.hpp"
 #include "tandem/serving/metrics.hpp"
 #include "tandem/serving/run_slots.hpp"
+#include "tandem/serving/status.hpp"
 
 namespace TANDEM_NS::serving {
 
@@ -137,13 +139,14 @@ struct Engine::Parts {
         slots(options.threads),
         manager(options, metrics) {}
 
-  Response run(const Request& request, const impl::Servable& servable);
+  Response run(const Request& request, const impl::Servable& servable, impl::RequestTimes& times);
   // A request has raised: leaves a failure file if it is the model that raises. Must not raise.
   void keep_failure(const Request& request, const impl::Servable& servable, int code) noexcept;
   // Where the next failure file goes, if there may be one. Each attempt counts, and each file of an earlier run.
   std::optional<std::string> next_failure_path(const impl::Servable& servable);
   // A request has an answer: for the metrics and the log.
-  void answered(const Request& request, const impl::Lease& servable, int code, double seconds);
+  void answered(const Request& request, const impl::Lease& servable, int code, double seconds,
+                const impl::RequestTimes& times);
 
   const Options options;
   impl::Metrics metrics;
@@ -195,6 +198,8 @@ TANDEM_INLINE int current_code() {
     throw;
   } catch (const errors::OpError& e) {
     return static_cast<int>(e.code());
+  } catch (const std::bad_alloc&) {
+    return static_cast<int>(errors::Code::resource_exhausted);
   } catch (...) {
     return static_cast<int>(errors::Code::internal);
   }
@@ -202,7 +207,7 @@ TANDEM_INLINE int current_code() {
 
 }  // namespace impl
 
-TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable& servable) {
+TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable& servable, impl::RequestTimes& times) {
   const std::string name = impl::check_request(servable.loaded, r);
   const auto batched = servable.batched.find(name);
   const impl::Padding* padding = nullptr;
@@ -212,7 +217,7 @@ TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable
     if (known && known->fits(r.inputs)) padding = &*known;
     key = impl::batch_key(name, r.inputs, padding);
   }
-  const i64 rows = impl::row_count(r.inputs);
+  const i64 rows = times.rows = impl::row_count(r.inputs);
   const impl::Admission::Entry entry(admission, r.model.name, rows, impl::bytes_of(r.inputs));
   Response response{servable.version, {}};
   const auto begin = std::chrono::steady_clock::now();
@@ -225,10 +230,10 @@ TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable
     const CallScope scope(r.call);
     slots.acquire(r.model.name, scope);
     const impl::RunSlots::Slot slot(slots);
-    metrics.queued(r.model.name, impl::seconds_since(begin));
+    metrics.queued(r.model.name, times.queued = impl::seconds_since(begin));
     const auto start = std::chrono::steady_clock::now();
     response.outputs = servable.loaded(name, r.inputs, r.call);
-    metrics.ran(r.model.name, impl::seconds_since(start), rows, 0);
+    metrics.ran(r.model.name, times.ran = impl::seconds_since(start), rows, 0);
   }
   impl::keep_only(response.outputs, r.outputs);
   return response;
@@ -268,15 +273,19 @@ TANDEM_INLINE std::optional<std::string> Engine::Parts::next_failure_path(const 
   }
   return std::nullopt;
 }
-TANDEM_INLINE void Engine::Parts::answered(const Request& r, const impl::Lease& servable, int code, double seconds) {
+TANDEM_INLINE void Engine::Parts::answered(const Request& r, const impl::Lease& servable, int code, double seconds,
+                                           const impl::RequestTimes& times) {
   const i64 version = servable ? servable->version : 0;
   metrics.answered(r, version, servable != nullptr, code, seconds);
-  if (!options.log) return;
+  if (!options.log || !options.log->takes_requests()) return;
+  const u64 id = impl::new_request_id();
+  if (code && impl::http_of(code) == 500) impl::failed_request_id = id;  // the answer will tell it
   LogEntry e;
   if (code) e.level = "warning";
   e.model = servable ? r.model.name : "other", e.version = version;
   if (servable && servable->loaded.signatures().contains(r.model.signature)) e.signature = r.model.signature;
-  e.protocol = r.protocol, e.code = code, e.seconds = seconds;
+  e.protocol = r.protocol, e.code = code, e.seconds = seconds, e.id = impl::text_of_request_id(id);
+  e.rows = times.rows, e.queue_seconds = times.queued, e.run_seconds = times.ran;
   e.method = r.method.empty() ? "predict" : r.method.substr(r.method.rfind('/') + 1);
   options.log->write(e);
 }
@@ -289,7 +298,9 @@ TANDEM_INLINE Response Engine::predict(const Request& request) {
     explicit InFlight(Parts& parts) : p(parts) { p.metrics.in_flight(1), ++p.in_flight; }
     ~InFlight() { p.metrics.in_flight(-1), --p.in_flight; }
   } const in_flight(p);
+  impl::failed_request_id = 0;
   impl::Lease servable;
+  impl::RequestTimes times;
   try {
     if (p.is_drained) {
       p.metrics.rejected("draining");
@@ -297,14 +308,14 @@ TANDEM_INLINE Response Engine::predict(const Request& request) {
     }
     servable = p.manager.acquire(request.model);
     const CallScope until_grace_ends({.cancel = p.grace_is_over});
-    Response r = p.run(request, *servable);
-    p.answered(request, servable, 0, impl::seconds_since(begin));
+    Response r = p.run(request, *servable, times);
+    p.answered(request, servable, 0, impl::seconds_since(begin), times);
     return r;
   } catch (...) {
     const int code = impl::current_code();
     if (code == static_cast<int>(errors::Code::cancelled)) p.metrics.rejected("cancelled");
     if (code == static_cast<int>(errors::Code::deadline_exceeded)) p.metrics.rejected("deadline");
-    p.answered(request, servable, code, impl::seconds_since(begin));
+    p.answered(request, servable, code, impl::seconds_since(begin), times);
     if (servable) p.keep_failure(request, *servable, code);
     throw;
   }
@@ -373,7 +384,7 @@ TANDEM_INLINE void Engine::drain(double seconds) {
 }
 TANDEM_INLINE void Engine::count_rejected(const char* reason) {
   parts_->metrics.rejected(reason);
-  if (!parts_->options.log) return;
+  if (!parts_->options.log || !parts_->options.log->takes_requests()) return;
   LogEntry e;
   e.level = "warning", e.event = "refused", e.method = reason;
   constexpr int unauthenticated = 16;

@@ -1,5 +1,6 @@
 // LogSink: who is told what a model server does. Part of the component tandem::serving.
 #pragma once
+#include <atomic>
 #include <cstdio>
 #include <string>
 
@@ -19,6 +20,10 @@ struct LogEntry {
   std::string_view method{};  ///< of a request: "predict", "classify", "regress"; of what is refused: why
   int code = 0;               ///< gRPC's status code
   double seconds = 0;         ///< how long it took
+  double queue_seconds = 0;   ///< of a request that reached a model: how long it waited for its turn
+  double run_seconds = 0;     ///< and how long it, or the batch that it was in, ran
+  i64 rows = 0;               ///< of a request that reached a model
+  std::string id = {};        ///< of a request: an answer that says "internal error ID" has the same
   std::string text = {};      ///< of an event that is not a request: what else is to say
 };
 
@@ -29,19 +34,24 @@ class TANDEM_API LogSink {
   /// Called by several threads at once, and while a client waits. It must not call the server: entries of versions are
   /// written under its lock.
   virtual void write(const LogEntry& entry) noexcept = 0;
+  /// Whether it is told of requests and of what is refused, too, for which entries must be made.
+  virtual bool takes_requests() const noexcept { return true; }
 };
 
 /// Writes each entry as a line of JSON:
 /// {"time":"2026-11-27T03:14:15.926Z","level":"info","event":"request","protocol":"grpc","model":"half","version":3,
-///  "signature":"serving_default","method":"predict","code":"OK","latency_ms":0.214}. Empty fields are left out. A line
-/// that cannot be written is lost.
+///  "signature":"serving_default","method":"predict","code":"OK","latency_ms":0.214,"queue_ms":0.004,"run_ms":0.110,
+///  "rows":3,"id":"5f0c3b9a5d1e7764"}. Empty fields are left out. A line that cannot be written is lost.
 class TANDEM_API JsonLog final : public LogSink {
  public:
-  explicit JsonLog(std::FILE* to) : to_(to) {}
+  ///   every   of the requests that succeed, only each so-manieth is written
+  explicit JsonLog(std::FILE* to, int every = 1) : to_(to), every_(every < 1 ? 1 : static_cast<u64>(every)) {}
   void write(const LogEntry& entry) noexcept override;
 
  private:
   std::FILE* const to_;
+  const u64 every_;
+  std::atomic<u64> requests_{0};
 };
 /// The line, without its end; of a time in milliseconds since 1970.
 TANDEM_API std::string json_line(const LogEntry& entry, i64 milliseconds);

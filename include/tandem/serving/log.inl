@@ -30,15 +30,23 @@ TANDEM_INLINE std::string json_line(const LogEntry& e, i64 milliseconds) {
   text("model", e.model);
   if (e.version) r += ",\"version\":" + std::to_string(e.version);
   text("signature", e.signature), text("method", e.method), text("code", code_name(e.code));
-  char latency[512];  // the longest double; printf would write the comma of some locales
-  const std::to_chars_result end =
-      std::to_chars(latency, std::end(latency), e.seconds * 1e3, std::chars_format::fixed, 3);
-  r.append(",\"latency_ms\":").append(latency, end.ptr);
-  text("text", e.text);
+  const auto milli = [&](const char* key, double value) {
+    char number[512];  // the longest double; printf would write the comma of some locales
+    const std::to_chars_result end = std::to_chars(number, std::end(number), value * 1e3, std::chars_format::fixed, 3);
+    ((r += ",\"") += key) += "\":";
+    r.append(number, end.ptr);
+  };
+  milli("latency_ms", e.seconds);
+  if (e.rows) {
+    milli("queue_ms", e.queue_seconds), milli("run_ms", e.run_seconds);
+    r += ",\"rows\":" + std::to_string(e.rows);
+  }
+  text("id", e.id), text("text", e.text);
   return r + '}';
 }
 TANDEM_INLINE void JsonLog::write(const LogEntry& entry) noexcept try {
   using std::chrono::duration_cast, std::chrono::milliseconds;
+  if (every_ > 1 && entry.code == 0 && std::string_view(entry.event) == "request" && requests_++ % every_ != 0) return;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const std::string line = json_line(entry, duration_cast<milliseconds>(now).count()) + '\n';
   std::fwrite(line.data(), 1, line.size(), to_);  // of one piece: lines of several threads do not mix

@@ -3,7 +3,7 @@
 #include <exception>
 #include <string>
 
-#include "tandem/config.hpp"
+#include "tandem/base/dtype.hpp"
 
 namespace TANDEM_NS::serving {
 
@@ -23,5 +23,15 @@ TANDEM_API Status status_without_memory(const std::exception_ptr& error) noexcep
 
 /// The name of a gRPC code: "INVALID_ARGUMENT".
 TANDEM_API const char* code_name(int grpc);
+
+namespace impl {
+/// The HTTP status of a gRPC code.
+int http_of(int grpc);
+/// An id of a request, by which its answer is found in the log; unlike those of other processes and earlier runs.
+u64 new_request_id();
+std::string text_of_request_id(u64 id);
+/// The id of the request that has just ended with an internal error on this thread, for its status; 0: none.
+inline constinit thread_local u64 failed_request_id = 0;
+}  // namespace impl
 
 }  // namespace TANDEM_NS::serving

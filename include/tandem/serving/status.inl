@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <new>
+#include <utility>
 
 #include "tandem/base/error.hpp"
 #include "tandem/base/warning.hpp"
@@ -36,21 +37,23 @@ TANDEM_INLINE int http_of(int grpc) {
     default: return 500;
   }
 }
-// An id by which an answer is found in the log; unlike those of other processes and earlier runs.
-TANDEM_INLINE std::string new_error_id() {
+TANDEM_INLINE u64 new_request_id() {
   static constinit std::atomic<std::uint64_t> count{0};
   std::uint64_t x = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) +
                     (static_cast<std::uint64_t>(::getpid()) << 32) + ++count * 0x9e3779b97f4a7c15u;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;  // splitmix64
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  x ^= x >> 31;
+  return x ^ x >> 31;
+}
+TANDEM_INLINE std::string text_of_request_id(u64 id) {
   std::string r;
-  for (int i = 60; i >= 0; i -= 4) r += "0123456789abcdef"[x >> i & 15];
+  for (int i = 60; i >= 0; i -= 4) r += "0123456789abcdef"[id >> i & 15];
   return r;
 }
 // What went wrong inside is for the log, because it may name files of the machine.
 TANDEM_INLINE Status internal_status(int grpc, const std::string& what) {
-  const std::string id = new_error_id();
+  const u64 of_request = std::exchange(failed_request_id, 0);
+  const std::string id = text_of_request_id(of_request ? of_request : new_request_id());
   tandem::detail::warn(("serving: internal error " + id + ": " + what).c_str());
   return {grpc, http_of(grpc), "internal error " + id + " (the server's log says more)"};
 }
