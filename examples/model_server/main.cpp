@@ -42,6 +42,7 @@ struct Settings {
   std::string config_file, batching_file, web_root, log = "text", swap = "availability", passed_over;
   int timeout_ms = 30000, grpc_port = 8500, log_every = 1;
   double config_poll = 0;
+  bool passed_over_flag = false;
   i64 load_retry_micros = 10'000'000;
 };
 
@@ -168,11 +169,61 @@ constexpr const char* passed_over[] = {"--grpc_channel_arguments",
                                        "--grpc_socket_path",
                                        "--mixed_precision",
                                        "--monitoring_config_file",
-                                       "--grpc_channel_arguments",
-                                       "--tensorflow_session_parallelism",
+                                       "--num_request_iterations_for_warmup",
+                                       "--num_tflite_interpreters_per_pool",
+                                       "--num_tflite_pools",
+                                       "--num_unload_threads",
+                                       "--per_process_gpu_memory_fraction",
+                                       "--platform_config_file",
+                                       "--rest_api_num_threads",
+                                       "--saved_model_tags",
+                                       "--tensorflow_inter_op_parallelism",
                                        "--tensorflow_intra_op_parallelism",
-                                       "--tensorflow_inter_op_parallelism"};
+                                       "--tensorflow_session_config_file",
+                                       "--tensorflow_session_parallelism",
+                                       "--thread_pool_factory_config_file"};
+constexpr const char* passed_over_flags[] = {"--allow_version_labels_for_unavailable_models",
+                                             "--enable_grpc_healthcheck_service",
+                                             "--enable_per_model_batching_parameters",
+                                             "--enable_profiler",
+                                             "--enable_serialization_as_tensor_content",
+                                             "--enable_signature_method_name_check",
+                                             "--flush_filesystem_caches",
+                                             "--force_allow_any_version_labels_for_unavailable_models",
+                                             "--prefer_tflite_model",
+                                             "--remove_unused_fields_from_bundle_metagraph",
+                                             "--skip_initialize_tpu",
+                                             "--use_alts_credentials",
+                                             "--use_tflite_model",
+                                             "--xla_cpu_compilation_enabled",
+                                             "--xla_gpu_compilation_enabled"};
+void pass_over(CLI::App& app, Settings& f) {
+  for (const char* name : passed_over) app.add_option(name, f.passed_over, "passed over")->group("");
+  for (const char* name : passed_over_flags) app.add_flag(name, f.passed_over_flag, "passed over")->group("");
+}
+void say_what_is_passed_over(const CLI::App& app) {
+  const auto say_if = [&](const char* name) {
+    if (app.count(name)) fmt::print(stderr, "model_server: {} means nothing here and is passed over\n", name);
+  };
+  for (const char* name : passed_over) say_if(name);
+  for (const char* name : passed_over_flags) say_if(name);
+  if (!has_grpc) say_if("--port");
+}
 
+// What happens to versions, for people.
+struct TextLog final : serving::LogSink {
+  bool takes_requests() const noexcept override { return false; }
+  void write(const serving::LogEntry& e) noexcept override try {
+    const std::string_view event = e.event;
+    std::string line = event == "listening" ? e.text : fmt::format("{} {}: {}", e.model, e.version, event);
+    if (event == "loaded") line += fmt::format(" in {:.0f} ms", e.seconds * 1e3);
+    if (event == "batch_speed") line = fmt::format("{} {}, {}: {}", e.model, e.version, e.signature, e.text);
+    if (event == "shutdown" || event == "load_failed") return;  // the library warns of a version that is not loaded
+    fmt::print("model_server: {}\n", line);
+    std::fflush(stdout);
+  } catch (const std::exception&) {  // no memory, or nobody reads
+  }
+};
 // On stdout, in the form of the log.
 void say(const serving::Options& o, const std::string& text) {
   serving::LogEntry e;
@@ -207,20 +258,6 @@ void limit_heaps() {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, static_cast<int>(std::max(2u, std::thread::hardware_concurrency())));
 #endif
-// What happens to versions, for people.
-struct TextLog final : serving::LogSink {
-  bool takes_requests() const noexcept override { return false; }
-  void write(const serving::LogEntry& e) noexcept override try {
-    const std::string_view event = e.event;
-    std::string line = event == "listening" ? e.text : fmt::format("{} {}: {}", e.model, e.version, event);
-    if (event == "loaded") line += fmt::format(" in {:.0f} ms", e.seconds * 1e3);
-    if (event == "batch_speed") line = fmt::format("{} {}, {}: {}", e.model, e.version, e.signature, e.text);
-    if (event == "shutdown" || event == "load_failed") return;  // the library warns of a version that is not loaded
-    fmt::print("model_server: {}\n", line);
-    std::fflush(stdout);
-  } catch (const std::exception&) {  // no memory, or nobody reads
-  }
-};
 }
 
 }  // namespace
@@ -236,10 +273,7 @@ int main(int argc, char** argv) {
   pass_over(app, flags);
   try {
     app.parse(argc, argv);
-    for (const char* flag : passed_over)
-      if (app.count(flag)) fmt::print(stderr, "model_server: {} means nothing here and is passed over\n", flag);
-    if (!has_grpc && app.count("--port"))
-      fmt::print(stderr, "model_server: --port means nothing here and is passed over: built without gRPC\n");
+    say_what_is_passed_over(app);
     if (flags.config_file.empty() && flags.model.base_path.empty())
       throw errors::InvalidArgumentError("model_server", "give --model_base_path, or --model_config_file");
     serve(flags, options);

@@ -7,6 +7,10 @@ gives 'not expected: --none' "$program" --none
 gives 'rest_api_port' "$program" --help
 gives 'ssl_config_file' "$program" --help
 gives '--port' "$program" --help
+gives 'grpc_max_threads means nothing here' "$program" --grpc_max_threads 3 --flush_filesystem_caches=false
+gives 'flush_filesystem_caches means nothing here' "$program" --grpc_max_threads 3 --flush_filesystem_caches=false
+gives 'give --model_base_path' "$program" --max_request_bytes 64MiB --memory_limit 0
+gives 'max_request_bytes: qi unit not recognized' "$program" --max_request_bytes 64Qi
 gives 'others reach 0.0.0.0' "$program" --model_base_path "$folder" --bind 0.0.0.0
 echo 'model_config_list { config { nam: "half" } }' >"$folder/models.config"
 gives "models.config:1: there is no field 'nam'" "$program" --model_config_file "$folder/models.config"
@@ -63,7 +67,7 @@ gives '^few heaps' heaps
 stop
 
 # SIGHUP: a file of tokens that is wrong does not keep the models from being read again.
-config() { echo "model_config_list { config { name: \"$1\" base_path: \"$folder/models/half_plus_two\" } }"; }
+config() { echo "{\"model_config_list\": {\"config\": [{\"name\": \"$1\", \"base_path\": \"$folder/models/half_plus_two\"}]}}"; }
 config first >"$folder/models.config"
 echo secret >"$folder/tokens"
 start 'model_server: \(http.*\)' 10 "$program" --model_config_file "$folder/models.config" --auth_token_file "$folder/tokens" \
@@ -107,10 +111,6 @@ config second >"$folder/models.config"
 gives 'version' second
 stop
 
-# A log for machines: every line of stdout is JSON.
-"$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 --port 0 --log json --drain_seconds 0 \
-  >"$folder/log" 2>"$folder/errors" &
-server=$!
 # Without a log for machines, a line says what happens to versions.
 start 'model_server: \(http.*\)' 10 "$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 \
   --port 0 --drain_seconds 0 --enable_batching
@@ -122,6 +122,10 @@ stop
 gives 'model_server: half 1: loaded in [0-9]* ms$' cat "$folder/log"
 gives 'model_server: half 1, serving_default: rows a second in batches of 1: [0-9]*, 2: [0-9]*, ' cat "$folder/log"
 
+# A log for machines: every line of stdout is JSON.
+"$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 --port 0 --log json --drain_seconds 0 \
+  >"$folder/log" 2>"$folder/errors" &
+server=$!
 for _ in $(seq 100); do
   grep -q '"loaded"' "$folder/log" && grep -q '"listening"' "$folder/log" && break
   sleep 0.1
@@ -129,9 +133,9 @@ done
 address=$(sed -n 's/.*"text":"\(http:[^"]*\)".*/\1/p' "$folder/log")
 gives '^200 .*2.5' ask /v1/models/half:predict '{"instances": [1.0]}'
 stop
+gives '"rows":1,"id":"[0-9a-f]*"}$' grep '"request"' "$folder/log"
 gives '^request half 1 predict OK$' python3 -c 'import json, sys
 for line in open(sys.argv[1]):
     entry = json.loads(line)
     print(entry["event"], entry.get("model"), entry.get("version"), entry.get("method"), entry["code"])' "$folder/log"
-gives '"rows":1,"id":"[0-9a-f]*"}$' grep '"request"' "$folder/log"
 exit $failures
