@@ -115,11 +115,17 @@ if(TANDEM_INSTALL)
   endif()
 endif()
 
-# Versions that come and go while clients ask.
+# Versions that come and go while clients ask, and clients that are not ours.
 if(TARGET model_server AND TARGET readers_serving_models AND Python3_Interpreter_FOUND)
   add_test(NAME serving_load COMMAND ${Python3_EXECUTABLE} "${PROJECT_SOURCE_DIR}/tests/serving/load.py"
     "$<TARGET_FILE:model_server>" "$<TARGET_FILE:readers_serving_models>")
   set_tests_properties(serving_load PROPERTIES LABELS fast TIMEOUT 300)
+  foreach(test tools page)
+    add_test(NAME serving_${test} COMMAND ${Python3_EXECUTABLE} "${PROJECT_SOURCE_DIR}/tests/serving/${test}.py"
+      "$<TARGET_FILE:model_server>" "$<TARGET_FILE:readers_serving_models>")
+    set_tests_properties(serving_${test} PROPERTIES LABELS fast TIMEOUT 300 SKIP_RETURN_CODE 77
+      ENVIRONMENT "TANDEM_SKIPPED=${TANDEM_SKIPPED_FOLDER}/serving_${test}")
+  endforeach()
 endif()
 
 # Tests of all programs together, and of ./dev.

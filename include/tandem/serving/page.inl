@@ -20,7 +20,7 @@ inline constexpr std::string_view page_html = R"html(<!DOCTYPE html>
 <header><h1>Models</h1><p id="ready" role="status"></p></header>
 <main>
 <table>
-<thead><tr><th>Model</th><th>Version</th><th>State</th><th>Memory</th></tr></thead>
+<thead><tr><th>Model</th><th>Version</th><th>State</th><th>Requests/s</th><th>Memory</th></tr></thead>
 <tbody id="models"></tbody>
 </table>
 <section id="model" hidden>
@@ -46,16 +46,18 @@ header { display: flex; align-items: baseline; justify-content: space-between; g
 h1 { font-size: 1.4rem; margin: 0; }
 h2 { font-size: 1.1rem; margin: 1.5rem 0 .5rem; }
 table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; padding: .4rem .6rem; border-bottom: 1px solid #8884; vertical-align: top; overflow-wrap: anywhere; }
-td:last-child, th:last-child { text-align: right; }
+th, td { text-align: left; padding: .4rem .6rem; border-bottom: 1px solid #8884; vertical-align: top; }
+td:first-child, td .error { overflow-wrap: anywhere; }
+td:nth-last-child(-n+2), th:nth-last-child(-n+2) { text-align: right; }
 form { display: grid; gap: .8rem; margin-top: .8rem; }
 label { display: grid; gap: .2rem; }
-textarea, select, button { font: inherit; padding: .4rem .5rem; }
-textarea { font-family: ui-monospace, monospace; min-height: 4rem; resize: vertical; }
+textarea, select, input, button { font: inherit; padding: .4rem .5rem; }
+textarea { font-family: ui-monospace, monospace; min-height: 4rem; resize: vertical; box-sizing: border-box; width: 100%; }
 button { justify-self: start; cursor: pointer; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #8882; padding: .6rem; min-height: 1.4rem; }
 .error { color: #c33; }
 small { opacity: .75; }
+@media (max-width: 30rem) { th, td { padding: .3rem .2rem; font-size: .75rem; } }
 )css";
 
 inline constexpr std::string_view page_js = R"js('use strict';
@@ -81,8 +83,29 @@ function bytes(n) {
   for (; n >= 1000 && i + 1 < units.length; ++i) n /= 1000;
   return (i ? n.toFixed(1) : n) + ' ' + units[i];
 }
+// Requests so far by model and version, of the lines of /metrics.
+async function requestCounts() {
+  const counts = new Map();
+  const answer = await fetch('metrics');
+  const label = (line, name) => {
+    const found = line.match(new RegExp('[{,]' + name + '="((?:[^"\\\\]|\\\\.)*)"'));
+    return found ? JSON.parse('"' + found[1] + '"') : '';
+  };
+  for (const line of (answer.ok ? await answer.text() : '').split('\n')) {
+    if (!line.startsWith('tandem_requests_total{')) continue;
+    const key = JSON.stringify([label(line, 'model'), label(line, 'version')]);
+    counts.set(key, (counts.get(key) || 0) + Number(line.slice(line.lastIndexOf(' '))));
+  }
+  return { counts, time: performance.now() };
+}
+let before;
 async function showModels() {
   const { models } = await json('models.json');
+  const now = await requestCounts();
+  const rate = (model, version) => {
+    const key = JSON.stringify([model, version]), from = before && before.counts.get(key) || 0;
+    return before ? Math.max(0, ((now.counts.get(key) || 0) - from) * 1000 / (now.time - before.time)) : 0;
+  };
   const rows = document.createDocumentFragment();
   for (const model of models)
     for (const v of model.versions) {
@@ -97,8 +120,10 @@ async function showModels() {
       make('td', v.version, row);
       const state = make('td', v.state, row);
       if (v.error) make('div', v.error, state).className = 'error';
+      make('td', before && v.state === 'AVAILABLE' ? rate(model.name, v.version).toFixed(1) : '', row);
       make('td', v.bytes ? bytes(v.bytes) : '', row);
     }
+  before = now;
   const focused = document.activeElement && document.activeElement.textContent;
   const inside = find('models').contains(document.activeElement);
   find('models').replaceChildren(rows);
@@ -119,6 +144,21 @@ function shapeOf(info) {
   if (info.tensor_shape.unknown_rank === true) return '[?]';
   return '[' + (info.tensor_shape.dim || []).map(d => d.size === '-1' ? 'n' : d.size).join(', ') + ']';
 }
+// A file in place of a text: its bytes as base64.
+function addFile(input, info, field, form) {
+  const label = make('label', input + ' as a file', form), file = make('input', undefined, label);
+  file.type = 'file';
+  file.onchange = () => {
+    const reader = new FileReader();
+    reader.onload = () => {
+      let value = { b64: reader.result.slice(reader.result.indexOf(',') + 1) };
+      for (const _ of info.tensor_shape.dim || []) value = [value];
+      field.value = JSON.stringify(value);
+    };
+    reader.onerror = () => { find('answer').textContent = file.files[0].name + ' cannot be read'; };
+    if (file.files.length) reader.readAsDataURL(file.files[0]);
+  };
+}
 function showForm(path, signature, definition) {
   const form = find('form'), fields = new Map();
   form.replaceChildren();
@@ -127,6 +167,7 @@ function showForm(path, signature, definition) {
     make('small', info.dtype.replace('DT_', '').toLowerCase() + ' ' + shapeOf(info) + ', as JSON', label);
     fields.set(input, make('textarea', undefined, label));
     fields.get(input).spellcheck = false;
+    if (info.dtype === 'DT_STRING') addFile(input, info, fields.get(input), form);
   }
   make('button', 'Predict', form).type = 'submit';
   find('answer').textContent = '';
