@@ -166,6 +166,20 @@ TEST_CASE("gradients of several batches are one update") {
     for (std::size_t j = 0; j < expected[i].size(); ++j) CHECK(sums[i][j] == Approx(expected[i][j]).margin(2e-6));
 }
 
+TEST_CASE("the sum of a weight that is frozen before the update does not count in the next one") {
+  const layers::DenseOptions one{.use_bias = false, .kernel_initializer = initializers::Ones()};
+  const layers::Dense first(1, one), second(1, one);
+  train::Trainer trainer(
+      layers::Sequential{first, second},
+      {.loss = losses::MeanSquaredError(), .optimizer = optimizers::SGD(0.1), .accumulate_steps = 2});
+  const auto freeze = [&](train::Run& run) { first.set_trainable(run.step() != 1); };  // in the second of four steps
+  trainer.fit(data::from_tensor_slices({ones({4, 1}), fill({4, 1}, 3.f)}).batch(1),
+              {.callbacks = {train::LambdaCallback({.on_step_end = freeze})}});
+  // second: 1 + 0.4 alone, then both by the gradients of the last two steps, 2 (1.4 - 3) times the other weight.
+  CHECK(first.variables()[0].item<float>() == Approx(1 + 0.32 * 1.4));
+  CHECK(second.variables()[0].item<float>() == Approx(1.4 + 0.32));
+}
+
 TEST_CASE("evaluate measures with the moving averages, and the weights come back") {
   const Points points(64);
   const layers::Sequential net = network();

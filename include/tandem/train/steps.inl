@@ -284,10 +284,16 @@ TANDEM_INLINE void ModelSteps::unscale(std::vector<Gradient>& gradients) const {
     if (g.is_set()) g = g.with_values(g.values() / cast(options.loss_scale->value(), g.values().dtype()));
 }
 // Adds the gradients to the sums of .accumulate_steps batches; those of the last one become the means of all. If one
-// batch has a gradient that is not finite, so has the mean.
+// batch has a gradient that is not finite, so has the mean. The sum of a weight that was frozen meanwhile is dropped.
 TANDEM_INLINE void ModelSteps::accumulate(std::vector<Gradient>& gradients, const std::vector<Variable>& weights,
                                           bool update) const {
   const i64 n = options.accumulate_steps;
+  const auto is_trained = [&](const Variable& weight) {
+    return std::any_of(weights.begin(), weights.end(), [&](const Variable& w) { return w.id() == weight.id(); });
+  };
+  if (update)
+    for (const auto& entry : sum_of_)
+      if (!is_trained(entry.first)) entry.second.assign(zeros_like(entry.second.read_value()));
   for (std::size_t i = 0; n > 1 && i < weights.size(); ++i)
     for (const auto& [weight, sum] : sum_of_) {
       if (weight.id() != weights[i].id() || !gradients[i].is_set()) continue;
