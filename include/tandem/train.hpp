@@ -28,6 +28,7 @@
 #include "tandem/train/checkpoint.inl"
 #include "tandem/train/checkpoint_index.inl"
 #include "tandem/train/checkpoint_manager.inl"
+#include "tandem/train/class_weights.inl"
 #include "tandem/train/convert.inl"
 #include "tandem/train/experiment.inl"
 #include "tandem/train/flags.inl"

@@ -1,3 +1,4 @@
+#include "tandem/train/class_weights.inl"
 #include "tandem/train/trainer.inl"
 #include "tandem/train/experiment.inl"
 #include "tandem/train/loss_scale.inl"

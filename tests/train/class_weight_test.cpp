@@ -1,4 +1,8 @@
 // FitOptions::class_weight: which labels it takes, and that it equals sample weights.
+#include <cmath>
+#include <limits>
+
+#include "tandem/train/class_weights.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/train/problem.hpp"
@@ -37,6 +41,32 @@ TEST_CASE("class weights: labels that are neither numbers of classes nor one-hot
   CHECK(raised(ones({8, 5})).find("these are float32[4,5]. Put sample weights") != std::string::npos);  // of sequences
   CHECK(raised(ones({8, 1})) == "no error");
   CHECK(raised(fill({8, 1}, 0.75f)).find("float32[4,1] with fractions") != std::string::npos);
+}
+
+TEST_CASE("class weights: labels of every dtype, classes that are far apart, probabilities") {
+  const train::detail::ClassWeights weights({{1, 3}, {2, 0.5}}), apart({{-7, 9}, {1, 3}, {2, 0.5}, {1'000'000'007, 5}});
+  const Tensor labels = constant(std::vector<i64>{0, 1, 2, 7, 1});
+  const std::vector<float> expected{1, 3, 0.5, 1, 3};
+  for (const DType dtype :
+       {DType::uint8, DType::int16, DType::int32, DType::int64, DType::bfloat16, DType::float32, DType::float64}) {
+    const Tensor x = cast(labels, dtype);
+    CAPTURE(dtype);
+    CHECK(weights.of(x).to_vector<float>() == expected);
+    CHECK(apart.of(reshape(x, {5, 1})).to_vector<float>() == expected);
+  }
+  CHECK(apart.of(constant(std::vector<i64>{-7, 1'000'000'007})).to_vector<float>() == std::vector<float>{9, 5});
+  CHECK(apart.of(constant(std::vector<i64>{i64{1} << 62})).to_vector<float>() == std::vector<float>{1});
+  CHECK(weights.of(constant({{0.2f, 0.7f, 0.1f}, {0.f, 0.f, 1.f}})).to_vector<float>() == std::vector<float>{3, 0.5});
+  CHECK(weights.of(zeros({0, 3})).shape() == Shape{0});
+  const auto raises = [&](const Tensor& x) {
+    return error_of([&] { weights.of(x); }).find("class_weight needs the number") != std::string::npos;
+  };
+  CHECK(raises(constant({0.f, std::nanf("")})));
+  CHECK(raises(constant({0.f, std::numeric_limits<float>::infinity()})));
+  CHECK(raises(constant({{1.2f, -0.2f}})));
+  CHECK(raises(constant({{std::nanf(""), 1.f}})));
+  CHECK(raises(zeros({2, 2, 2})));
+  CHECK(raises(constant(1)));
 }
 
 }  // namespace class_weight_test

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tandem/metrics/mean.hpp"
+#include "tandem/train/class_weights.hpp"
 #include "tandem/train/trainer.hpp"
 
 namespace TANDEM_NS::train::detail {
@@ -80,7 +81,7 @@ class ModelSteps final : public Steps {
   /// The inputs of a batch, which may have labels.
   Batch inputs_of(const Batch& batch) const;
   /// The batch with sample weights, in which those of the classes are.
-  Batch weighted(const Batch& batch, const std::map<i64, double>& class_weight) const;
+  Batch weighted(const Batch& batch, const ClassWeights& class_weights) const;
 
   const Module model;
   const TrainerOptions options;

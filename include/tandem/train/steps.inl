@@ -40,24 +40,6 @@ inline bool differ_between_processes(const std::vector<Variable>& weights) {
 }
 // A shard may have no rows of a last batch.
 inline bool has_no_rows(const Tensor& labels) { return labels.rank() > 0 && labels.shape().dim(0) == 0; }
-inline bool are_one_hot(const Tensor& labels) {  // or probabilities
-  const Tensor x = cast(labels, DType::float32);
-  const Tensor fit = logical_and(abs(reduce_sum(x, {1}) - 1.f) < 1e-3f, reduce_min(x, {1}) >= 0.f);
-  return reduce_all(fit).item<bool>();
-}
-// The number of each example's class.
-inline Tensor classes_of(const Tensor& labels) {
-  const int rank = labels.rank();
-  if (rank == 2 && labels.shape()[1] != 1 && are_one_hot(labels)) return argmax(labels, 1);
-  const Tensor numbers = rank == 2 && labels.shape()[1] == 1 ? squeeze(labels, {1}) : labels;
-  const Tensor classes = numbers.rank() == 1 ? cast(numbers, DType::int64) : Tensor();
-  if (!classes.is_set() || !reduce_all(equal(cast(classes, labels.dtype()), numbers)).item<bool>())
-    errors::raise<errors::InvalidArgumentError>(
-        "fit", "class_weight needs the number of each example's class, or its one-hot row, as labels; these are " +
-                   to_string(labels.spec()) + (classes.is_set() ? " with fractions" : "") +
-                   ". Put sample weights into the data set");
-  return classes;
-}
 inline const losses::Loss& loss_for(const std::optional<losses::Loss>& loss) {
   if (!loss) errors::raise<errors::FailedPreconditionError>("Trainer", "training and evaluating need the option .loss");
   return *loss;
@@ -130,18 +112,15 @@ TANDEM_INLINE ModelSteps::Parts ModelSteps::parts_of(const Batch& batch) const {
   if (n == inputs + 2) r.weights = batch[inputs + 1];
   return r;
 }
-TANDEM_INLINE Batch ModelSteps::weighted(const Batch& batch, const std::map<i64, double>& class_weight) const {
+TANDEM_INLINE Batch ModelSteps::weighted(const Batch& batch, const ClassWeights& class_weights) const {
   if (call_.inputs < 0)
     errors::raise<errors::InvalidArgumentError>(
         "fit",
         "class_weight needs a model that takes one to four tensors: in a list of them, sample weights could not "
         "be told from inputs");
   const Parts parts = parts_of(batch);
-  const Tensor labels = impl::classes_of(parts.labels);
-  Tensor weights = ones(labels.shape());
-  for (const auto& [label, weight] : class_weight)
-    weights = where(equal(labels, label), static_cast<float>(weight), weights);
-  if (parts.weights.is_set()) weights = weights * cast(reshape(parts.weights, labels.shape()), DType::float32);
+  Tensor weights = class_weights.of(parts.labels);
+  if (parts.weights.is_set()) weights = weights * cast(reshape(parts.weights, weights.shape()), DType::float32);
   Batch r = parts.inputs;
   r.push_back(parts.labels), r.push_back(weights);
   return r;

@@ -200,10 +200,11 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
   Batch weighted;
   const i64 accumulate = model_steps ? model_steps->options.accumulate_steps : 1;
   while (!run.stopped_ && !interrupted && fit.feed.next(run.batch_, run.step_in_epoch_)) {
-    const Batch& batch = fit.options.class_weight.empty()
-                             ? run.batch_
-                             : (weighted = model_for("class_weight", "weight the losses in the step")
-                                               .weighted(run.batch_, fit.options.class_weight));
+    const Batch& batch =
+        fit.class_weights.empty()
+            ? run.batch_
+            : (weighted =
+                   model_for("class_weight", "weight the losses in the step").weighted(run.batch_, fit.class_weights));
     fit.replicas.begin_step(step + 1);
     detail::Steps::Ask ask;
     const bool is_carried = fit.after_steps == Fit::AfterSteps::carried;

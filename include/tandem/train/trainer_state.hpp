@@ -7,6 +7,7 @@
 
 #include "tandem/base/error.hpp"
 #include "tandem/train/callbacks.hpp"
+#include "tandem/train/class_weights.hpp"
 #include "tandem/train/feed.hpp"
 #include "tandem/train/replicas.hpp"
 #include "tandem/train/run_keeper.hpp"
@@ -68,6 +69,7 @@ struct TrainerState::Fit {
   const FitOptions& options;
   Run& run;
   detail::Feed feed;
+  detail::ClassWeights class_weights{options.class_weight};
   std::optional<detail::RunKeeper> keeper = {};  // of the first replica
   std::optional<Interrupt> interrupt = {};       // of the others
   std::optional<Progress> progress = {};
