@@ -92,6 +92,26 @@ TEST_CASE("the line never wraps") {
   }
 }
 
+TEST_CASE("on a narrow terminal numbers are whole, and the loss comes before the rate") {
+  const auto row = [](int columns) {
+    Lines lines;
+    Progress progress(1000, lines.options(ProgressMode::terminal, columns));
+    for (i64 step = 1; step <= 500; ++step, seconds += 0x1p-5)
+      progress.step(step, {{"loss", 123456.789}, {"accuracy", 0.5}});
+    const std::string last = lines.screen().rows[0];
+    return last.substr(0, last.find_last_not_of(' ') + 1);
+  };
+  CHECK(row(80) == "[###     ]  49 %  497/1000  32 steps/s  0:16 left  loss 1.235e+05  accuracy 0.5");
+  CHECK(row(70) == " 49 %  497/1000  32 steps/s  0:16 left  loss 1.235e+05  accuracy 0.5");
+  CHECK(row(68) == "[####      ]  49 %  497/1000  32 steps/s  0:16 left  loss 1.235e+05");
+  CHECK(row(55) == " 49 %  497/1000  32 steps/s  0:16 left  loss 1.235e+05");
+  CHECK(row(54) == "[###     ]  49 %  497/1000  0:16 left  loss 1.235e+05");
+  CHECK(row(43) == " 49 %  497/1000  0:16 left  loss 1.235e+05");
+  CHECK(row(40) == "[##   ]  49 %  497/1000  loss 1.235e+05");
+  CHECK(row(30) == " 49 %  497/1000  0:16 left");
+  CHECK(row(16) == " 49 %  497/1000");
+}
+
 TEST_CASE("what is counted has a name") {
   for (const auto& [seconds_each, rate] : {std::pair(0.5, "2 words/s"), std::pair(4., "4 s/word")}) {
     Lines lines;

@@ -38,9 +38,10 @@ using Figures = std::vector<std::pair<std::string, double>>;
 ///   }
 ///
 /// The function is called when a line is due: a loss that nobody sees is not read. The rate is that of the last
-/// seconds; the time that is left goes by the slower one of this and the average. The line is cut to the width of the
-/// terminal. It has colors unless NO_COLOR is set. The destructor ends it, so that the text of an exception has a line
-/// of its own. For one thread.
+/// seconds; the time that is left goes by the slower one of this and the average. On a terminal that is too narrow for
+/// all, the line has the first figure, the time that is left, the rate, a loop within and the other figures, in this
+/// order, as far as there is room: a number is shown whole or not at all. It has colors unless NO_COLOR is set. The
+/// destructor ends it, so that the text of an exception has a line of its own. For one thread.
 class TANDEM_API Progress {
  public:
   /// steps: 0 if their number is unknown
@@ -76,7 +77,7 @@ class TANDEM_API Progress {
   void put(const std::string& text) const;
   double now() const;
   double wall_time(double now) const;
-  std::string line() const;
+  std::string line(std::size_t columns) const;
   std::string bar(std::size_t columns) const;
 
   Progress* const outer_ = nullptr;

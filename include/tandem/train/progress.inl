@@ -61,6 +61,13 @@ TANDEM_INLINE std::string cut(const std::string& text, std::size_t& columns) {
   return r;
 }
 
+// The columns that a text takes, at most.
+TANDEM_INLINE std::size_t width_of(const std::string& text) {
+  std::size_t columns = 2 * text.size();
+  cut(text, columns);
+  return columns;
+}
+
 }  // namespace impl
 
 TANDEM_INLINE Progress::Progress(i64 steps, const ProgressOptions& options)
@@ -105,7 +112,7 @@ TANDEM_INLINE void Progress::show(i64 done, Figures figures) {
   const double t = now();
   measure(t);
   if (!outer_) return draw(t);
-  outer_->nested_ = name_ + " " + line();
+  outer_->nested_ = name_ + " " + line(std::string::npos / 2);
   outer_->draw(t);
 }
 // The rate is an average over about ten seconds.
@@ -116,16 +123,32 @@ TANDEM_INLINE void Progress::measure(double now) {
   rate_ = rate_ > 0 ? rate_ + (rate - rate_) * (1 - std::exp(-span / 10)) : rate;
   measured_ = done_, measured_at_ = now;
 }
-TANDEM_INLINE std::string Progress::line() const {
-  std::string r = std::to_string(done_) + (steps_ > 0 ? "/" + std::to_string(steps_) : "");
+// The parts of the line that fit into so many columns. A figure that is cut would look like another number.
+TANDEM_INLINE std::string Progress::line(std::size_t columns) const {
+  std::vector<std::string> parts{std::to_string(done_) + (steps_ > 0 ? "/" + std::to_string(steps_) : ""), "", ""};
   if (rate_ > 0) {
-    r += "  " + impl::rate_text(rate_, options_.unit);
+    parts[1] = impl::rate_text(rate_, options_.unit);
     const double average = static_cast<double>(done_ - begun_) / std::max(measured_at_ - begin_, 1e-9);
     if (steps_ > done_)
-      r += "  " + impl::clock_text(static_cast<double>(steps_ - done_) / std::min(rate_, average)) + " left";
+      parts[2] = impl::clock_text(static_cast<double>(steps_ - done_) / std::min(rate_, average)) + " left";
   }
-  for (const auto& [name, value] : figures_) r += "  " + name + " " + tandem::detail::rounded_text(value, 4);
-  return nested_.empty() ? r : r + "  | " + nested_;
+  parts.push_back(nested_.empty() ? "" : "| " + nested_);
+  for (const auto& [name, value] : figures_) parts.push_back(name + " " + tandem::detail::rounded_text(value, 4));
+  constexpr std::size_t nested = 3, figures = 4;
+  std::vector<std::size_t> order{0, figures, 2, 1, nested};  // what matters most comes first
+  for (std::size_t i = figures + 1; i < parts.size(); ++i) order.push_back(i);
+  std::size_t used = 0;
+  for (const std::size_t i : order) {
+    if (i >= parts.size()) continue;
+    const std::size_t width = impl::width_of(parts[i]) + 2;
+    if (i > 0 && used + width > columns + 2) parts[i].clear();
+    else if (!parts[i].empty()) used += width;
+  }
+  std::rotate(parts.begin() + nested, parts.begin() + figures, parts.end());
+  std::string r = parts[0];
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    if (!parts[i].empty()) r += "  " + parts[i];
+  return r;
 }
 // A bar for the columns that are left, if it is worth it, and the share that is done.
 TANDEM_INLINE std::string Progress::bar(std::size_t columns) const {
@@ -143,8 +166,8 @@ TANDEM_INLINE std::string Progress::bar(std::size_t columns) const {
 }
 TANDEM_INLINE void Progress::draw(double now) {
   last_ = now, shown_ = done_;
-  std::string text = line();
   if (options_.mode == ProgressMode::lines) {
+    const std::string text = line(std::string::npos / 2);
     std::size_t columns = text.size() * 2;
     return put(impl::time_stamp(wall_time(now)) + bar(0) + impl::cut(text, columns) + "\n");
   }
@@ -152,7 +175,9 @@ TANDEM_INLINE void Progress::draw(double now) {
   int room = options_.columns;
   if (room <= 0) room = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
   std::size_t columns = static_cast<std::size_t>(room) - 1;  // a full line would wrap
-  text = bar(columns - std::min(columns, text.size())) + text;
+  const std::size_t share = bar(0).size();
+  std::string text = line(columns - std::min(columns, share));
+  text = bar(columns - std::min(columns, impl::width_of(text))) + text;
   text = impl::cut(text, columns);
   const std::string rest(columns_ > columns ? columns_ - columns : 0, ' ');  // over the end of the line before
   columns_ = columns;
