@@ -185,7 +185,7 @@ int learn(const Options& o) {
   const train::History run = trainer.fit(
       batches, training::fit_options(
                    o, {{"program", "sound_classifier"}, {"data", "generated"}, {"sounds", std::to_string(o.sounds)}},
-                   {.validation_data = tests, .callbacks = {summary::TensorBoard(events)}}));
+                   {.validation_data = tests, .callbacks = {summary::TensorBoard(events, {.histogram_freq = 1})}}));
   if (run.exit_status) return training::interrupted(run, o.run);
 
   const Tensor heard = argmax(trainer.predict(tests), -1);
