@@ -1,6 +1,7 @@
-#include "tandem/train/class_weights.inl"
 #include "tandem/train/trainer.inl"
+#include "tandem/train/class_weights.inl"
 #include "tandem/train/experiment.inl"
+#include "tandem/train/gradient_accumulator.inl"
 #include "tandem/train/loss_scale.inl"
 #include "tandem/train/own_steps.inl"
 #include "tandem/train/shards.inl"

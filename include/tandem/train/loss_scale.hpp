@@ -1,8 +1,13 @@
 // LossScale: a factor of the loss that keeps small gradients in half precision from becoming zero.
 #pragma once
+#include <vector>
+
 #include "tandem/module/module.hpp"
+#include "tandem/optim/optimizer.hpp"
 
 namespace TANDEM_NS::train {
+
+class GradientAccumulator;
 
 struct LossScaleOptions {
   double initial = 32768;   ///< the first factor
@@ -20,6 +25,20 @@ class TANDEM_API LossScale : public Module {
   Tensor value() const { return variable(0).read_value(); }
   /// Takes whether the gradients of a step were finite, a bool scalar.
   void update(const Tensor& finite) const;
+  /// For a step of one's own: the loss times the factor, in the loss's dtype, whose gradients apply_gradients() takes.
+  ///
+  ///   GradientTape tape;
+  ///   const Tensor loss = ..., scaled = scale.scaled(loss);
+  ///   scale.apply_gradients(adam, tape.gradient(scaled, weights), weights);
+  Tensor scaled(const Tensor& loss) const;
+  /// Divides the gradients of scaled(loss) by the factor and hands them to the optimizer, unless one of them is
+  /// infinite or NaN, here or in another of several processes; then update(). A batch that is left out is not counted
+  /// by a GradientAccumulator.
+  ///   throws  as the apply_gradients of the optimizer
+  void apply_gradients(const Optimizer& optimizer, const std::vector<Gradient>& gradients,
+                       const std::vector<Variable>& variables) const;
+  void apply_gradients(const GradientAccumulator& optimizer, const std::vector<Gradient>& gradients,
+                       const std::vector<Variable>& variables) const;
   /// The number of steps that were left out, an int64 scalar.
   Tensor skipped() const { return variable(2).read_value(); }
 

@@ -1,12 +1,36 @@
 // Definitions of train/loss_scale.hpp.
 #pragma once
 #include "tandem/base/error.hpp"
+#include "tandem/core/replication.hpp"
+#include "tandem/graph/control/control.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/tensor.hpp"
+#include "tandem/train/gradient_accumulator.hpp"
 #include "tandem/train/loss_scale.hpp"
 
 namespace TANDEM_NS::train {
+
+namespace impl {
+// In all processes or in none.
+template <class O>
+void apply_if_finite(const LossScale& scale, const O& optimizer, std::vector<Gradient> gradients,
+                     const std::vector<Variable>& variables) {
+  optimizer.build(variables);
+  Tensor finite = constant(true);
+  for (Gradient& g : gradients) {
+    if (!g.is_set()) continue;
+    finite = logical_and(finite, reduce_all(is_finite(g.values())));
+    g = g.with_values(g.values() / cast(scale.value(), g.values().dtype()));
+  }
+  if (Replication* const r = tandem::detail::replication)
+    finite = equal(TANDEM_VIRTUAL(*r, Replication::sum)(cast(finite, DType::int32)),
+                   TANDEM_VIRTUAL(*r, Replication::size)());
+  cond(
+      finite, [&] { optimizer.apply_gradients(gradients, variables); }, [] {});
+  scale.update(finite);
+}
+}  // namespace impl
 
 TANDEM_INLINE LossScale::LossScale(LossScaleOptions o) : growth_steps_(o.growth_steps) {
   if (!(o.initial >= 1) || o.initial > 1e30)
@@ -19,6 +43,16 @@ TANDEM_INLINE LossScale::LossScale(LossScaleOptions o) : growth_steps_(o.growth_
   add_variable("scale", constant(static_cast<float>(o.initial)), false);
   add_variable("good_steps", constant(i64{0}), false);
   add_variable("skipped", constant(i64{0}), false);
+}
+TANDEM_INLINE Tensor LossScale::scaled(const Tensor& loss) const { return loss * cast(value(), loss.dtype()); }
+TANDEM_INLINE void LossScale::apply_gradients(const Optimizer& optimizer, const std::vector<Gradient>& gradients,
+                                              const std::vector<Variable>& variables) const {
+  impl::apply_if_finite(*this, optimizer, gradients, variables);
+}
+TANDEM_INLINE void LossScale::apply_gradients(const GradientAccumulator& optimizer,
+                                              const std::vector<Gradient>& gradients,
+                                              const std::vector<Variable>& variables) const {
+  impl::apply_if_finite(*this, optimizer, gradients, variables);
 }
 TANDEM_INLINE void LossScale::update(const Tensor& finite) const {
   const Variable &scale = variable(0), &good = variable(1), &skipped = variable(2);

@@ -187,7 +187,7 @@ TANDEM_INLINE std::vector<Gradient> ModelSteps::gradients_of(const Parts& parts,
   Tensor loss = loss_of(parts, predictions, is_sum ? 1. / static_cast<double>(shards) : 1);
   weights = model.trainable_variables();
   if (rows.is_set()) loss = loss * cast(rows, loss.dtype());
-  const Tensor scaled = options.loss_scale ? loss * cast(options.loss_scale->value(), loss.dtype()) : loss;
+  const Tensor scaled = options.loss_scale ? options.loss_scale->scaled(loss) : loss;
   std::vector<Gradient> r = tape.gradient(scaled, weights);
   r.push_back(loss);
   if (rows.is_set()) r.push_back(rows);
