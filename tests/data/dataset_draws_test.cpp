@@ -78,4 +78,11 @@ TEST_CASE("draws: what is before a shuffle, but for other draws, does not change
   }
 }
 
+TEST_CASE("draws: a shuffle behind a choice that is shuffled, of equal seeds") {
+  const auto choice = data::range(2).filter([](i64) { return true; }).shuffle(10);
+  const auto chosen = data::choose_from_datasets<i64>({same(0), same(1)}, choice);
+  CHECK(std::abs(in_order(chosen, 400) - 200) < 60);
+  CHECK(std::abs(in_order(chosen.shuffle(10), 400) - 200) < 60);
+}
+
 }  // namespace data_dataset_draws_test

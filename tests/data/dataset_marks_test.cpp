@@ -257,6 +257,34 @@ TEST_CASE("marks: those behind files that have changed are not used") {
   CHECK(*before.iterator({0, 300}).next() == *buffered().iterator({0, 300}).next());
 }
 
+TEST_CASE("marks: those behind choices from a file that has changed are not used; the report has the choice's stages") {
+  const TemporaryFolder folder;
+  const auto write = [&](const char* text) {
+    std::ofstream out(folder / "choice.txt");
+    for (i64 i = 0; i < 1000; ++i) out << text;
+  };
+  const auto make = [&] {
+    const auto choice =
+        data::TextLineDataset(folder / "choice.txt").map([](const std::string& s) { return i64{std::stoll(s)}; });
+    return data::choose_from_datasets<i64>({data::range(9000), data::range(10'000, 19'000)}, choice).filter(odd);
+  };
+  write("0\n1\n");
+  const auto first = make();
+  auto it = first.iterator();
+  elements_of(it);
+  const std::string report = first.report();
+  CHECK_THAT(report, ContainsSubstring("TextLineDataset"));
+  CHECK_THAT(report, ContainsSubstring("map: 2000 calls"));
+  const std::string text = first.seek_points();
+  const auto same = make();
+  same.set_seek_points(text);
+  CHECK(*same.iterator({0, 300}).next() == *first.iterator({0, 300}).next());
+  write("1\n1\n0\n");
+  const auto other = make();
+  other.set_seek_points(text);
+  CHECK(*other.iterator({0, 300}).next() == *make().iterator({0, 300}).next());
+}
+
 TEST_CASE("marks: texts are read while another thread notes") {
   const auto ds = data::range(200'000).filter(odd).flat_map([](i64 x) { return data::range(x, x + 2); }).prefetch(64);
   auto it = ds.iterator();

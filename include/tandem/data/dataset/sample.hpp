@@ -115,12 +115,12 @@ class Sample final : public Stage<T> {
   SampleOptions options_;
 };
 
-/// The next element of the data set whose number `choice` gives.
+/// The next element of the data set whose number `choice` gives, which is the last of the stage's inputs.
 template <class T>
 class Choose final : public Stage<T> {
  public:
   Choose(std::vector<StageRef<T>> inputs, StageRef<i64> choice, bool stop_on_empty)
-      : Stage<T>("choose_from_datasets", {inputs.begin(), inputs.end()}),
+      : Stage<T>("choose_from_datasets", inputs_of(inputs, choice)),
         inputs_(std::move(inputs)),
         choice_(std::move(choice)),
         stop_(stop_on_empty) {
@@ -134,7 +134,8 @@ class Choose final : public Stage<T> {
  private:
   class Run_ final : public Cursor<T> {
    public:
-    Run_(const Choose& stage, const Run& run) : stage_(stage), choice_(stage.choice_->open(run, 0)) {
+    Run_(const Choose& stage, const Run& run)
+        : stage_(stage), choice_(stage.choice_->open(run.input(stage.inputs_.size()), 0)) {
       for (const auto& input : stage.inputs_) inputs_.push_back(input->open(run.input(inputs_.size()), 0));
       left_ = inputs_.size();
     }
@@ -167,6 +168,11 @@ class Choose final : public Stage<T> {
     std::vector<std::unique_ptr<Cursor<T>>> inputs_;  // null: has ended
     std::size_t left_ = 0;                            // that have not
   };
+  static std::vector<StageInfo::Ref> inputs_of(const std::vector<StageRef<T>>& inputs, const StageRef<i64>& choice) {
+    std::vector<StageInfo::Ref> r(inputs.begin(), inputs.end());
+    r.push_back(choice);
+    return r;
+  }
 
   std::vector<StageRef<T>> inputs_;
   StageRef<i64> choice_;
