@@ -141,4 +141,49 @@ TEST_CASE("Dataset: more than 2^63 - 1 elements raise") {
   CHECK(data::range(most / 7).repeat(7).at(0, most / 7 * 7 - 1) == most / 7 - 1);
 }
 
+TEST_CASE("Dataset: places behind number 2^63 - 1 are behind the end, or raise") {
+  constexpr i64 most = std::numeric_limits<i64>::max(), large = i64{1} << 62;
+  const auto endless = data::range(10).repeat();
+  const auto sum = [](const data::Dataset<i64>& window) {
+    i64 r = 0;
+    for (const i64 x : window) r += x;
+    return r;
+  };
+  const auto in_lists = [](const auto& ds) { return ds.map([](i64 x) { return range(x); }).padded_batch(4); };
+  const auto check_ends = [&](const auto& ds) {
+    for (const i64 k : {large + 1, most - 1, most}) {
+      INFO("element " << k);
+      CHECK(count_from(ds.batch(4), {0, k}) == 0);
+      CHECK(count_from(in_lists(ds), {0, k}) == 0);
+      CHECK(count_from(ds.window(4).map(sum), {0, k}) == 0);
+      CHECK(count_from(ds.window(2, {.shift = 4, .stride = large}).map(sum), {0, k}) == 0);
+      CHECK(count_from(ds.skip(k).shard(4, 3), {0, k}) == 0);
+      CHECK(count_from(ds.batch(4).skip(k).take(5), {0, 1}) == 0);
+      CHECK(count_from(ds.skip(k).skip(k).skip(k), {0, 0}) == 0);
+    }
+    CHECK(count_from(ds, {0, most}) == 0);
+  };
+  check_ends(stream(100));
+  // A data set without an end ends there, too; elements by number raise.
+  const auto read = endless.filter([](i64) { return true; }).take(most);
+  CHECK(count_from(endless.window(4).map(sum), {0, large + 1}) == 0);
+  CHECK(count_from(endless.skip(large).skip(large), {0, most}) == 0);
+  CHECK(count_from(read, {0, most}) == 0);
+  const auto check_end = [](const auto& ds, i64 index) {
+    CHECK_THAT(error_of<errors::OutOfRangeError>([&] { ds.at(0, index); }),
+               ContainsSubstring("behind number 2^63 - 2"));
+    CHECK(count_from(ds, {0, index}) == 0);
+  };
+  check_end(endless.batch(4), large);
+  check_end(in_lists(endless), large);
+  check_end(endless.shard(4, 3), large);
+  check_end(endless.skip(large), large);
+  CHECK(endless.batch(4).at(0, large / 2 - 1).to_vector<i64>() == Longs{4, 5, 6});  // 2^63 - 4 to 2^63 - 2
+  CHECK(endless.skip(large).at(0, large - 2) == (most - 1) % 10);
+  // The place behind the last element of the largest data set.
+  auto it = data::range(most).iterator({0, most});
+  CHECK_FALSE(it.next());
+  CHECK(it.position() == data::Position{0, most});
+}
+
 }  // namespace data_dataset_order_test

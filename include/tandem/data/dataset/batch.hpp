@@ -96,7 +96,7 @@ class BatchCursor final : public Cursor<B> {
     return true;
   }
   i64 skip(i64 n) override {
-    const i64 rows = input_->skip(n * size_);
+    const i64 rows = input_->skip(multiply_places(n, size_));
     return rows / size_ + (!drop_ && rows % size_ != 0);
   }
 
@@ -123,16 +123,15 @@ class Batch final : public Stage<Batched<T>> {
   bool indexed() const override { return input_->indexed(); }
   Batched<T> at(const Key& key, i64 index) const override {
     const Timing timing(this->counts());
-    const i64 n = input_->cardinality(), begin = index * size_;
-    return input_->gather(key, {begin, is_finite(n) ? std::min(size_, n - begin) : size_, nullptr});
+    const i64 begin = checked_place("batch", multiply_places(index, size_));
+    return input_->gather(key, {begin, std::min(size_, end_of(*input_) - begin), nullptr});
   }
   std::unique_ptr<Cursor<Batched<T>>> open(const Run& run, i64 first) const override {
-    if (indexed() && this->workers().threads == 0)
+    const i64 begin = multiply_places(first, size_);
+    if (indexed() && this->workers().threads == 0 && begin < last_place)
       return std::make_unique<IndexedCursor<Batched<T>>>(*this, run.key, first);
-    const i64 n = input_->cardinality(), begin = first * size_;
-    return std::make_unique<BatchCursor<T, Batched<T>, Stack<T>>>(
-        *this, input_->open(run, is_finite(n) ? std::min(begin, n) : begin), size_, options_.drop_remainder,
-        Stack<T>());
+    return std::make_unique<BatchCursor<T, Batched<T>, Stack<T>>>(*this, open_at(*input_, run, begin), size_,
+                                                                  options_.drop_remainder, Stack<T>());
   }
 
  private:
@@ -156,16 +155,15 @@ class BatchBy final : public Stage<B> {
   }
   bool indexed() const override { return input_->indexed(); }
   B at(const Key& key, i64 index) const override {
-    const i64 n = input_->cardinality(), begin = index * size_;
-    const i64 end = is_finite(n) ? std::min(begin + size_, n) : begin + size_;
+    const i64 begin = checked_place(this->name(), multiply_places(index, size_));
+    const i64 end = std::min(add_places(begin, size_), end_of(*input_));
     Elements<T> elements;
     for (i64 i = begin; i < end; ++i) elements.push_back(input_->at(key, i));
     return make_(elements);
   }
   std::unique_ptr<Cursor<B>> open(const Run& run, i64 first) const override {
-    const i64 n = input_->cardinality(), begin = first * size_;
-    return std::make_unique<BatchCursor<T, B, Make>>(
-        *this, input_->open(run, is_finite(n) ? std::min(begin, n) : begin), size_, drop_, make_);
+    return std::make_unique<BatchCursor<T, B, Make>>(*this, open_at(*input_, run, multiply_places(first, size_)), size_,
+                                                     drop_, make_);
   }
 
  private:

@@ -10,19 +10,26 @@
 
 namespace TANDEM_NS::data::detail {
 
+/// The place behind the last element of an indexed stage.
+template <class T>
+i64 end_of(const Stage<T>& stage) {
+  const i64 n = stage.cardinality();
+  return n >= 0 ? n : last_place;
+}
+
 /// A run through an indexed stage, on the consumer's thread.
 template <class T>
 class IndexedCursor : public Cursor<T> {
  public:
   IndexedCursor(const Stage<T>& stage, const Key& key, i64 first)
-      : stage_(&stage), key_(key), next_(first), end_(stage.cardinality()) {}
+      : stage_(&stage), key_(key), next_(first), end_(end_of(stage)) {}
   bool next(T& out) override {
     if (next_ == end_) return false;
     out = stage_->at(key_, next_++);
     return true;
   }
   i64 skip(i64 n) override {
-    if (end_ >= 0) n = std::min(n, end_ - next_);
+    n = std::min(n, end_ - next_);
     next_ += n;
     return n;
   }
@@ -30,7 +37,7 @@ class IndexedCursor : public Cursor<T> {
  protected:
   const Stage<T>* stage_;
   Key key_;
-  i64 next_, end_;  // end_ is negative for a stage without an end
+  i64 next_, end_;
 };
 
 /// A run whose elements threads compute ahead of its consumer, each in a slot. Derived classes call finish() in their
@@ -82,7 +89,7 @@ class IndexedAhead final : public AheadCursor<T> {
       : AheadCursor<T>(stage, run, stage.workers()),
         stage_(stage),
         next_(first),
-        end_(stage.cardinality()),
+        end_(end_of(stage)),
         numbers_(static_cast<std::size_t>(this->slots())) {}
   ~IndexedAhead() override { this->finish(); }
 

@@ -36,7 +36,7 @@ class Iterator {
     detail::check_position(position.epoch, position.index, stage_->cardinality());
     detail::Run run{{position.epoch}, {}};
     if (memory_limit > 0) run.budget = std::make_shared<detail::Budget>(memory_limit);
-    cursor_ = stage_->open(run, position.index);
+    cursor_ = detail::open_at(*stage_, run, position.index);
   }
   Iterator(Iterator&&) = default;
   Iterator& operator=(Iterator&& o) noexcept {
@@ -70,13 +70,14 @@ class Iterator {
  private:
   bool read(T& to) {
     detail::check_iteration();
-    ++position_.index;  // also where this element raises
+    const i64 index = position_.index;
+    position_.index = detail::add_places(index, 1);  // also where this element raises
     if (cursor_ && cursor_->next(to)) {
       detail::StageCounts& counts = stage_->counts();  // its threads, if it has some, have counted it
       if (counts.threads.load(std::memory_order_relaxed) == 0) counts.elements.fetch_add(1, std::memory_order_relaxed);
       return true;
     }
-    --position_.index;
+    position_.index = index;
     cursor_.reset();
     return false;
   }

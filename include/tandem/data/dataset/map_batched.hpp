@@ -163,8 +163,7 @@ class MapBatched final : public Stage<R> {
   // Chunks on the consumer's thread, or computed by several ahead of it.
   class Reader {
    public:
-    Reader(const MapBatched& stage, const Run& run, i64 first)
-        : stage_(stage), next_(first), end_(stage.cardinality()) {
+    Reader(const MapBatched& stage, const Run& run, i64 first) : stage_(stage), next_(first), end_(end_of(stage)) {
       if (!stage.gathers()) input_ = stage.input_->open(run, first);
     }
     bool read(Chunk& chunk) {
@@ -172,14 +171,13 @@ class MapBatched final : public Stage<R> {
       if (input_) {
         if (!MapBatched::read(*input_, stage_.size_, chunk)) return false;
       } else {
-        chunk.count = end_ < 0 ? stage_.size_ : std::min(stage_.size_, end_ - next_);
+        chunk.count = std::min(stage_.size_, end_ - next_);
       }
       next_ += chunk.count;
       return chunk.count > 0;
     }
     i64 skip(i64 n) {  // whole chunks
-      if (input_) n = input_->skip(n);
-      else if (end_ >= 0) n = std::min(n, end_ - next_);
+      n = input_ ? input_->skip(n) : std::min(n, end_ - next_);
       next_ += n;
       return n;
     }

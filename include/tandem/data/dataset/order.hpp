@@ -33,22 +33,28 @@ class Range final : public Stage<T> {
     return n <= begin_ ? 0 : (n - begin_ - 1) / step_ + 1;
   }
   bool indexed() const override { return input_->indexed(); }
-  T at(const Key& key, i64 index) const override { return input_->at(key, begin_ + index * step_); }
+  T at(const Key& key, i64 index) const override { return input_->at(key, checked(index)); }
   BatchedOrNone<T> gather(const Key& key, const Rows& rows) const override {
-    if (step_ == 1 && !rows.list) return input_->gather(key, {begin_ + rows.first, rows.count, nullptr});
+    if (step_ == 1 && !rows.list) {
+      (void)checked(add_places(rows.first, std::max<i64>(rows.count - 1, 0)));
+      return input_->gather(key, {begin_ + rows.first, rows.count, nullptr});
+    }
     InlinedVector<i64, 256, memory::Blocks> list;
-    for (i64 i = 0; i < rows.count; ++i) list.push(begin_ + rows[i] * step_);
+    for (i64 i = 0; i < rows.count; ++i) list.push(checked(rows[i]));
     return input_->gather(key, {0, rows.count, list.data()});
   }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
-    if (indexed() && step_ > 1) return open_indexed<T>(*this, run, first);
+    if (indexed() && step_ > 1 && place(first) < last_place) return open_indexed<T>(*this, run, first);
     return std::make_unique<Run_>(*this, run, first);
   }
 
  private:
+  i64 place(i64 index) const { return add_places(begin_, multiply_places(index, step_)); }
+  i64 checked(i64 index) const { return checked_place(this->name(), place(index)); }
+
   class Run_ final : public Cursor<T> {
    public:
-    Run_(const Range& stage, const Run& run, i64 first) : stage_(stage), next_(stage.begin_ + first * stage.step_) {
+    Run_(const Range& stage, const Run& run, i64 first) : stage_(stage), next_(stage.place(first)) {
       const bool has_any = stage.end_ < 0 || next_ < stage.end_;
       if (has_any) input_ = open_at(*stage.input_, run, next_);
     }
@@ -56,17 +62,17 @@ class Range final : public Stage<T> {
       if (!input_ || (stage_.end_ >= 0 && next_ >= stage_.end_)) return false;
       if (gap_ > 0 && input_->skip(gap_) < gap_) return false;
       gap_ = stage_.step_ - 1;
-      next_ += stage_.step_;
+      next_ = add_places(next_, stage_.step_);
       return input_->next(out);
     }
     i64 skip(i64 n) override {
       if (!input_ || n <= 0) return 0;
       if (stage_.end_ >= 0) n = std::min(n, std::max<i64>(0, (stage_.end_ - next_ - 1) / stage_.step_ + 1));
       if (n == 0) return 0;
-      const i64 passed = input_->skip(gap_ + (n - 1) * stage_.step_ + 1) - gap_;
+      const i64 passed = input_->skip(add_places(multiply_places(n - 1, stage_.step_), gap_ + 1)) - gap_;
       gap_ = stage_.step_ - 1;
       const i64 done = passed <= 0 ? 0 : (passed - 1) / stage_.step_ + 1;
-      next_ += done * stage_.step_;
+      next_ = add_places(next_, multiply_places(done, stage_.step_));
       return done;
     }
 

@@ -2,6 +2,7 @@
 // the component tandem::data.
 #pragma once
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -123,6 +124,22 @@ class Cursor {
   }
 };
 
+/// Places: numbers of elements and sums of them. This one lies behind all elements: no run gets there, also of data
+/// sets without an end.
+inline constexpr i64 last_place = std::numeric_limits<i64>::max();
+/// The sum and the product of numbers that are not negative, at most last_place.
+inline i64 add_places(i64 a, i64 b) {
+  i64 r = 0;
+  return __builtin_add_overflow(a, b, &r) ? last_place : r;
+}
+inline i64 multiply_places(i64 a, i64 b) {
+  i64 r = 0;
+  return __builtin_mul_overflow(a, b, &r) ? last_place : r;
+}
+/// The place, if an element can be there.
+///   throws  errors::OutOfRangeError for last_place, which stands for all that would lie behind it
+TANDEM_API i64 checked_place(const char* op, i64 place);
+
 /// An immutable transformation, shared by data sets and runs. An indexed stage has elements by number, which any thread
 /// may ask for; other stages are streams.
 template <class T>
@@ -154,9 +171,18 @@ class Stage : public StageInfo {
 template <class T>
 using StageRef = std::shared_ptr<const Stage<T>>;
 
+/// A run that has ended.
+template <class T>
+class EndedCursor final : public Cursor<T> {
+ public:
+  bool next(T&) override { return false; }
+  i64 skip(i64) override { return 0; }
+};
+
 /// Opens an input at a place that may lie behind its end.
 template <class T>
 std::unique_ptr<Cursor<T>> open_at(const Stage<T>& input, const Run& run, i64 place) {
+  if (place == last_place) return std::make_unique<EndedCursor<T>>();
   const i64 n = input.cardinality();
   return input.open(run, n >= 0 ? std::min(place, n) : place);
 }

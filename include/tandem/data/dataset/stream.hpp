@@ -19,13 +19,6 @@ struct WindowOptions {
 
 namespace detail {
 
-/// The product of two numbers that are not negative, or 2^62, which is more than there are elements.
-inline i64 bounded_product(i64 a, i64 b) {
-  constexpr i64 most = i64{1} << 62;
-  i64 r = 0;
-  return __builtin_mul_overflow(a, b, &r) ? most : std::min(r, most);
-}
-
 /// Windows of elements, each as the stage of a data set.
 template <class T>
 class Window final : public Stage<StageRef<T>> {
@@ -43,8 +36,7 @@ class Window final : public Stage<StageRef<T>> {
     return windows_of(n);
   }
   std::unique_ptr<Cursor<StageRef<T>>> open(const Run& run, i64 first) const override {
-    const i64 n = input_->cardinality(), begin = bounded_product(first, options_.shift);
-    return std::make_unique<Run_>(*this, input_->open(run, is_finite(n) ? std::min(begin, n) : begin));
+    return std::make_unique<Run_>(*this, open_at(*input_, run, multiply_places(first, options_.shift)));
   }
 
  private:
@@ -53,7 +45,7 @@ class Window final : public Stage<StageRef<T>> {
     T element{};
     std::exception_ptr error{};
   };
-  i64 span() const { return bounded_product(size_ - 1, options_.stride) + 1; }
+  i64 span() const { return add_places(multiply_places(size_ - 1, options_.stride), 1); }
   // The windows of so many elements.
   i64 windows_of(i64 n) const {
     if (options_.drop_remainder) return n < span() ? 0 : (n - span()) / options_.shift + 1;
@@ -86,7 +78,7 @@ class Window final : public Stage<StageRef<T>> {
     // Passes over the elements of all but the last one.
     i64 skip(i64 n) override {
       if (n <= 0 || !pass_gap()) return 0;
-      const i64 wanted = bounded_product(n - 1, stage_.options_.shift);
+      const i64 wanted = multiply_places(n - 1, stage_.options_.shift);
       i64 passed = drop(wanted);
       if (passed < wanted) passed += input_->skip(wanted - passed);
       if (passed < wanted) return stage_.windows_of(passed);
