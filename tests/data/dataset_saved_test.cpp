@@ -94,6 +94,16 @@ TEST_CASE("cache(path): elements are computed by one process, and only by an ite
     CHECK(entry.path().string().find("writing") == std::string::npos);
 }
 
+TEST_CASE("cache(path): a run that begins behind the end of a file that was completed meanwhile has no elements") {
+  const testing::TemporaryFolder folder;
+  const auto ds = data::range(20).filter([](i64 i) { return i < 7; }).cache(folder / "cache");
+  CHECK(ds.cardinality() == data::unknown_cardinality);
+  CHECK(ds.to_vector().size() == 7);
+  i64 element = 0;
+  for (const i64 first : {7, 8, 1000}) CHECK_FALSE(ds.stage()->open({}, first)->next(element));
+  CHECK(ds.stage()->open({}, 6)->next(element));
+}
+
 TEST_CASE("cache and load: files of other elements, other files and damaged ones are refused") {
   const testing::TemporaryFolder folder;
   data::save(data::range(3), folder / "numbers");

@@ -107,7 +107,7 @@ class Stored final : public Stage<T> {
     return found ? found->cardinality() : input_->cardinality();
   }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
-    if (const auto found = saved()) return found->open(run, first);
+    if (const auto found = saved()) return open_at<T>(*found, run, first);
     return skipped<T>(std::make_unique<Run_>(*this, run), first);
   }
 
