@@ -282,6 +282,19 @@ TEST_CASE("map_batched: any order with threads leaves out and repeats nothing, f
     }
 }
 
+TEST_CASE("map_batched: threads compute few batches ahead, also where they hand over several") {
+  const auto read = std::make_shared<std::atomic<i64>>(0);
+  const auto ds = data::range(100'000).map([read](i64 i) { return ++*read, i; }).filter([](i64) { return true; });
+  for (const i64 threads : {1, 3}) {
+    *read = 0;
+    const auto mapped =
+        ds.map_batched([](const Tensor& x) { return x * 2; }, {.batch_size = 16, .num_parallel_calls = threads});
+    i64 i = 0;
+    for (auto it = mapped.iterator(); i < 30'000; ++i) REQUIRE(it.next()->item<i64>() == 2 * i);
+    CHECK(*read <= i + 16 * (32 * threads + 2));
+  }
+}
+
 TEST_CASE("map_batched: memory is bounded, elements do not keep their batch, and loops may be left") {
   const auto wide = data::range(400).map([](i64 i) { return fill({1000}, static_cast<float>(i)); });
   const auto f = [](const Tensor& x) { return x + 1; };

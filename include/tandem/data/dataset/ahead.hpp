@@ -12,8 +12,12 @@ namespace TANDEM_NS::data::detail {
 /// destructor, before they are destroyed.
 class TANDEM_API Ahead {
  public:
-  /// With `slots` > 0 slots, otherwise as many as the threads have use for.
-  Ahead(const StageInfo& stage, const Workers& workers, i64 slots = 0);
+  /// How many slots there are, and how many of them are in use unless elements are cheap. 0: as many as the threads
+  /// have use for, and all.
+  struct Slots {
+    i64 all = 0, usual = 0;
+  };
+  Ahead(const StageInfo& stage, const Workers& workers, const Slots& slots);
   Ahead(const Ahead&) = delete;
   Ahead& operator=(const Ahead&) = delete;
   virtual ~Ahead();

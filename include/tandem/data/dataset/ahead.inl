@@ -59,12 +59,14 @@ struct Ahead::State {
     std::exception_ptr error;
   };
 
-  State(const StageInfo& i, const Workers& w, i64 n)
+  State(const StageInfo& i, const Workers& w, const Slots& n)
       : info(i),
         counts((w.stage ? w.stage : &i)->counts()),
         workers(w),
-        size(n > 0 ? n : 16 * i64{w.threads} + 992),
-        usual(n > 0 ? n : 4 * i64{w.threads} + 8),
+        size(n.all > 0 ? n.all : 16 * i64{w.threads} + 992),
+        usual(n.usual > 0 ? n.usual
+              : n.all > 0 ? n.all
+                          : 4 * i64{w.threads} + 8),
         room(spins()),
         ready(spins()),
         slots(static_cast<std::size_t>(size)),
@@ -125,7 +127,7 @@ struct Ahead::Claim {
   }
 };
 
-TANDEM_INLINE Ahead::Ahead(const StageInfo& stage, const Workers& workers, i64 slots)
+TANDEM_INLINE Ahead::Ahead(const StageInfo& stage, const Workers& workers, const Slots& slots)
     : state_(std::make_unique<State>(stage, workers, slots)) {
   State& s = *state_;
   if (!workers.ordered)

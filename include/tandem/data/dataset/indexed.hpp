@@ -53,7 +53,7 @@ class AheadCursor : public Cursor<T>, protected Ahead {
   }
 
  protected:
-  AheadCursor(const StageInfo& stage, const Run& run, const Workers& workers, i64 slots = 0)
+  AheadCursor(const StageInfo& stage, const Run& run, const Workers& workers, const Ahead::Slots& slots = {})
       : Ahead(stage, workers, slots), run_(run), stage_(stage), kept_(static_cast<std::size_t>(this->slots())) {
     if (run.budget) hand_over_singly();
   }

@@ -157,7 +157,7 @@ class Prefetch final : public Stage<T> {
    public:
     Thread(const Prefetch& stage, const Run& run, i64 first)
         : AheadCursor<T>(stage, run, {.threads = 1, .adapt = stage.size_ == autotune},
-                         (stage.size_ == autotune ? most_tuned : stage.size_) + 1),  // one is being consumed
+                         {(stage.size_ == autotune ? most_tuned : stage.size_) + 1}),  // one is being consumed
           input_(stage.input_->open(run, first)) {
       this->hand_over_singly();  // the input may wait for the consumer
     }

@@ -204,14 +204,15 @@ class MapBatched final : public Stage<R> {
     Reader reader_;
   };
   class Parallel final : public AheadCursor<Chunk> {
+    static constexpr i64 cheap_chunks = 32;  // of a thread; where they are cheap, threads hand over up to half at once
+
    public:
     Parallel(const MapBatched& stage, const Run& run, i64 first)
-        : AheadCursor<Chunk>(stage, run, stage.workers(), 2 * i64{stage.threads_} + 1),
+        : AheadCursor<Chunk>(stage, run, stage.workers(),
+                             {.all = cheap_chunks * i64{stage.threads_} + 1, .usual = 2 * i64{stage.threads_} + 1}),
           stage_(stage),
           reader_(stage, run, first),
-          chunks_(static_cast<std::size_t>(this->slots())) {
-      this->hand_over_singly();
-    }
+          chunks_(static_cast<std::size_t>(this->slots())) {}
     ~Parallel() override { this->finish(); }
     bool next(Chunk& chunk) override {
       begun_ = true;
