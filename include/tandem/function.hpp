@@ -16,6 +16,7 @@
 #include "tandem/core/cancel.inl"
 #include "tandem/cpu/fused/fused_reduce.inl"
 #include "tandem/cpu/fused/run.inl"
+#include "tandem/graph/control/batching_indices.inl"
 #include "tandem/graph/control/batching_rules.inl"
 #include "tandem/graph/control/beam_search.inl"
 #include "tandem/graph/control/body.inl"

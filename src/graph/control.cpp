@@ -1,4 +1,5 @@
 #include "tandem/graph/control/control.inl"
+#include "tandem/graph/control/batching_indices.inl"
 #include "tandem/graph/control/batching_rules.inl"
 #include "tandem/graph/control/beam_search.inl"
 #include "tandem/graph/control/control_code.inl"

@@ -122,6 +122,79 @@ TEST_CASE("vectorized_map: a gradient for each row") {
   for (i64 i = 0; i < 4; ++i) close(g[i], gradient(x[i], y[i]));
 }
 
+TEST_CASE("vectorized_map: gradients of rows through broadcasting, also of any number of rows") {
+  const Tensor x = wave({4, 3}, 0.3f), wide = wave({2, 1, 3}, 0.2f), scale = constant(1.5f), b = wave({2, 1}, 0.7f);
+  const auto gradient_to = [](const Tensor& source, const auto& loss) {
+    GradientTape tape;
+    tape.watch(source);
+    const Tensor y = loss();
+    return Tensor(tape.gradient(y, source));
+  };
+  check_rows([&](const Tensor& r) { return gradient_to(r, [&] { return reduce_sum(square(r * wide)); }); }, x, false);
+  check_rows([&](const Tensor& r) { return gradient_to(scale, [&] { return reduce_sum(exp(r * scale)); }); }, x, false);
+  check_rows([&](const Tensor& r) { return gradient_to(b, [&] { return reduce_sum(square(r + b)); }); }, x, false);
+  check_rows([&](const Tensor& r) { return gradient_to(r, [&] { return reduce_sum(square(r) * (r + 1)); }); }, x,
+             false);
+}
+
+TEST_CASE("vectorized_map: scatter and segments of ids in any order, each row with its own") {
+  const Tensor x = wave({4, 3}, 0.3f), into = wave({5}, 0.8f);
+  const Tensor ids = constant({{0, 4, 4}, {1, 1, 2}, {3, -1, 0}, {-1, -2, -1}});
+  const auto each = [](const auto& f, const auto& in) {
+    const Tensor expected = map_fn([&](const auto& row) { return f(row.first, row.second); }, in);
+    const auto at_once = [&](const Tensor& a, const Tensor& b) { return vectorized_map(f, std::pair(a, b)); };
+    for (const Tensor& y : {vectorized_map(f, in), function(at_once)(in.first, in.second)}) {
+      CHECK(y.spec() == expected.spec());
+      CHECK(floats(y) == floats(expected));
+    }
+  };
+  const std::pair rows(x, ids), places(x, abs(ids));
+  each([](const Tensor& r, const Tensor& i) { return unsorted_segment_sum(r, i, 5); }, rows);
+  each([](const Tensor& r, const Tensor& i) { return unsorted_segment_max(r, i, 5); }, rows);
+  each([](const Tensor& r, const Tensor& i) { return unsorted_segment_mean(r, i, 5); }, rows);
+  each([](const Tensor& r, const Tensor& i) { return unsorted_segment_prod(r, cast(i, int64), 6); }, rows);
+  each([](const Tensor& r, const Tensor& i) { return scatter_nd(expand_dims(i, 1), r, {5}); }, places);
+  each([&](const Tensor& r, const Tensor& i) { return tensor_scatter_nd_add(into, expand_dims(i, 1), r); }, places);
+  each(
+      [](const Tensor& r, const Tensor& i) {
+        GradientTape tape;
+        tape.watch(r);
+        const Tensor y = reduce_sum(square(unsorted_segment_sum(r, i, 5)));
+        return Tensor(tape.gradient(y, r));
+      },
+      rows);
+  // An id or an index behind the last is not one of the next row.
+  const auto fails = [&](const auto& f) { CHECK_THROWS_AS(vectorized_map(f, rows), errors::InvalidArgumentError); };
+  fails([](const Tensor& r, const Tensor& i) { return unsorted_segment_sum(r, i, 4); });
+  fails([](const Tensor& r, const Tensor& i) { return scatter_nd(expand_dims(abs(i), 1), r, {4}); });
+  // Without a number of rows in the trace they raise, as does what has no rule at all.
+  const auto error = [&](const auto& f) {
+    const auto any = function([&](const Tensor& t) { return vectorized_map(f, t); },
+                              {.input_signature = {Spec{{none, 3}, float32}}});
+    return error_of<errors::UnimplementedError>([&] { any(x); });
+  };
+  CHECK_THAT(error([](const Tensor& r) {
+               return unsorted_segment_sum(r, constant({0, 1, 0}), 2);
+             }),
+             ContainsSubstring("there is no rule for unsorted_segment_sum") && ContainsSubstring("use map_fn"));
+  CHECK_THAT(error_of<errors::UnimplementedError>([&] {
+               vectorized_map([](const Tensor& r) { return segment_sum(r, constant({0, 0, 1})); }, x);
+             }),
+             ContainsSubstring("there is no rule for segment_sum") && ContainsSubstring("the size of its result"));
+}
+
+TEST_CASE("vectorized_map: the gradient of a recurrent op is an error that names it") {
+  const Tensor x = wave({2, 3, 1, 2}, 0.3f), w = wave({2, 16}, 0.2f), u = wave({4, 16}, 0.1f), b = wave({16}, 0.4f);
+  const auto gradient = [&](const Tensor& r) {
+    GradientTape tape;
+    tape.watch(r);
+    const Tensor y = reduce_sum(nn::lstm(r, {zeros({1, 4}), zeros({1, 4})}, w, u, b).output);
+    return Tensor(tape.gradient(y, r));
+  };
+  CHECK_THAT(error_of<errors::UnimplementedError>([&] { vectorized_map(gradient, x); }),
+             ContainsSubstring("there is no rule for lstm") && ContainsSubstring("use map_fn"));
+}
+
 TEST_CASE("vectorized_map: within another one and within traced code") {
   const Tensor x = wave({4, 3, 2}, 0.3f);
   const auto row = [](const Tensor& r) { return r - reduce_mean(r); };

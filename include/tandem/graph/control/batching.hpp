@@ -62,4 +62,23 @@ TANDEM_LAZY Tensors apply_rule(const BatchCall& call);
 /// An axis of a row as one of all rows. Negative ones count from the end.
 TANDEM_LAZY inline i64 behind_rows(i64 axis) { return axis < 0 ? axis : axis + 1; }
 
+namespace batching {
+
+TANDEM_LAZY inline Shape with_first(Shape s, i64 first) {
+  s.insert(0, first);
+  return s;
+}
+TANDEM_LAZY inline Tensors one(Tensor t) { return Tensors(std::move(t)); }
+
+// The rules of ops that read and write at indices.
+TANDEM_LAZY Tensors gather(const BatchCall& c);
+TANDEM_LAZY Tensors gather_grad(const BatchCall& c);
+TANDEM_LAZY Tensors gather_nd(const BatchCall& c);
+TANDEM_LAZY Tensors scatter_into(const BatchCall& c);
+TANDEM_LAZY Tensors scatter_nd(const BatchCall& c);
+TANDEM_LAZY Tensors unsorted_segments(const BatchCall& c);
+TANDEM_LAZY Tensors segment_take(const BatchCall& c);
+
+}  // namespace batching
+
 }  // namespace TANDEM_NS::control

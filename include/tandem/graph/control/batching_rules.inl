@@ -1,5 +1,6 @@
 // Definitions of graph/control/batching.hpp: the rule of each op. A rule applies the same op with other attributes, or
-// views; it finds its op by the name, so that a header-only program does not get the kernels of all of them.
+// views; it finds its op by the name, so that a header-only program does not get the kernels of all of them. Not here:
+// ops that read and write at indices (batching_indices.inl).
 #pragma once
 #include <algorithm>
 #include <string>
@@ -10,9 +11,8 @@
 #include "tandem/attrs/signal.hpp"
 #include "tandem/attrs/softmax.hpp"
 #include "tandem/graph/control/batching.hpp"
-#include "tandem/ops/index/gather.hpp"
-#include "tandem/ops/index/gather_nd.hpp"
 #include "tandem/ops/index/mask.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
@@ -32,11 +32,6 @@ TANDEM_LAZY inline Axes behind_rows(const Axes& axes, int rank) {
     for (int i = 0; i < rank; ++i) r.push(i + 1);
   return r;
 }
-TANDEM_LAZY inline Shape with_first(Shape s, i64 first) {
-  s.insert(0, first);
-  return s;
-}
-TANDEM_LAZY inline Tensors one(Tensor t) { return Tensors(std::move(t)); }
 
 // Elementwise ops with broadcasting.
 TANDEM_LAZY inline Tensors elementwise(const BatchCall& c) {
@@ -103,6 +98,15 @@ TANDEM_LAZY inline Tensors reduce(const BatchCall& c) {
   a.axis = behind_rows(a.axis, c.rank(0));
   return c.apply(a, {c.in[0].tensor});
 }
+// Sums of the axes of rows that are 1 in `to`.
+TANDEM_LAZY inline Tensors summed(const BatchCall& c, const Shape& to) {
+  const Shape& from = c.row(0).shape;
+  if (!from.is_fully_defined() || !to.is_fully_defined()) return {};
+  Axes axes = Axes::none();
+  for (int i = 0; i < to.rank(); ++i)
+    if (to.dim(i) == 1 && from.dim(i) != 1) axes.push(i + 1);
+  return one(c.apart(reduce_sum(c.in[0].tensor, {.axis = axes}), 0));
+}
 // Sums to the shape of another tensor, or repeats to it: their axes are those of the larger one.
 TANDEM_LAZY inline Tensors like(const BatchCall& c, unsigned large) {
   LikeAttrs a = c.attrs<LikeAttrs>();
@@ -112,7 +116,7 @@ TANDEM_LAZY inline Tensors like(const BatchCall& c, unsigned large) {
   if (large == 1) return c.apply(a, {c.aligned(0, c.rank(1)), c.repeated(1)});
   Shape to = c.row(1).shape;  // smaller
   while (to.rank() < c.rank(0)) to.insert(0, 1);
-  if (!c.rows.is_known()) return {};
+  if (!c.rows.is_known()) return summed(c, to);
   const Tensor shape = Tensor::symbol({with_first(to, c.rows.number), c.row(1).dtype, c.row(1).device});
   return one(c.apart(c.apply(a, {c.in[0].tensor, shape})[0], 0));
 }
@@ -209,30 +213,6 @@ TANDEM_LAZY inline Tensors strided_slice(const BatchCall& c) {
   return c.apply(all, c.all_repeated());
 }
 
-TANDEM_LAZY inline Tensors gather(const BatchCall& c) {
-  const auto& a = c.attrs<rules::GatherAttrs>();
-  const i64 axis = a.axis < 0 ? a.axis + c.rank(0) : a.axis;
-  if (a.batch_dims == 0 && !c.is_batched(1))
-    return c.apply(rules::GatherAttrs{axis + 1, 0}, {c.in[0].tensor, c.in[1].tensor});
-  if (a.batch_dims > 0 || c.is_batched(0))
-    return c.apply(rules::GatherAttrs{axis + 1, a.batch_dims + 1}, c.all_repeated());
-  Tensor r = c.apply(rules::GatherAttrs{axis, 0}, {c.in[0].tensor, c.in[1].tensor})[0];
-  if (axis == 0) return one(std::move(r));
-  Axes perm(axis);  // the rows' axis is where that of the indices was
-  for (int i = 0; i < r.rank(); ++i)
-    if (i != axis) perm.push(i);
-  return one(tandem::transpose(r, {.perm = perm}));
-}
-TANDEM_LAZY inline Tensors gather_grad(const BatchCall& c) {
-  const auto& a = c.attrs<rules::GatherAttrs>();
-  const i64 axis = a.axis < 0 ? a.axis + c.rank(2) : a.axis;
-  return c.apply(rules::GatherAttrs{axis + 1, a.batch_dims + 1}, c.all_repeated());
-}
-TANDEM_LAZY inline Tensors gather_nd(const BatchCall& c) {
-  const i64 dims = c.attrs<rules::GatherNdAttrs>().batch_dims;
-  if (dims == 0 && c.in.size() == 2 && !c.is_batched(0)) return c.apply(c.node.attrs, {c.in[0].tensor, c.in[1].tensor});
-  return c.apply(rules::GatherNdAttrs{dims + 1}, c.all_repeated());
-}
 TANDEM_LAZY inline Tensors attention(const BatchCall& c) {
   std::vector<Tensor> in = {c.repeated(0), c.repeated(1), c.repeated(2)};
   if (c.in.size() > 3) in.push_back(c.aligned(3, c.rank(0)));
@@ -328,6 +308,8 @@ TANDEM_LAZY inline Apply other_rule(std::string_view op) {
       {"rms_norm", &first_leading},
       {"same_dims", &same_dims},
       {"scaled_dot_product_attention", &attention},
+      {"scatter_nd", &scatter_nd},
+      {"segment_take", &segment_take},
       {"sequence_mask", &first_leading},
       {"slice", &slice},
       {"solve", &elementwise},
@@ -336,10 +318,17 @@ TANDEM_LAZY inline Apply other_rule(std::string_view op) {
       {"strided_slice", &strided_slice},
       {"strided_slice_grad", &strided_slice},
       {"sum_to_like", &sum_to_like},
+      {"tensor_scatter_nd_add", &scatter_into},
+      {"tensor_scatter_nd_max", &scatter_into},
+      {"tensor_scatter_nd_min", &scatter_into},
       {"tile", &tile},
       {"tile_grad", &tile},
       {"transpose", &transpose},
       {"triangular_solve", &elementwise},
+      {"unsorted_segment_max", &unsorted_segments},
+      {"unsorted_segment_min", &unsorted_segments},
+      {"unsorted_segment_prod", &unsorted_segments},
+      {"unsorted_segment_sum", &unsorted_segments},
       {"unstack", &unstack},
   };
   return found(op, rules_of);
