@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "tandem/base/warning.hpp"
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/ops/all.hpp"
 #include "tests/support/catch.hpp"
@@ -293,6 +294,20 @@ TEST_CASE("map_batched: threads compute few batches ahead, also where they hand 
     for (auto it = mapped.iterator(); i < 30'000; ++i) REQUIRE(it.next()->item<i64>() == 2 * i);
     CHECK(*read <= i + 16 * (32 * threads + 2));
   }
+}
+
+TEST_CASE("map_batched: a warning for many shapes, unless the options say otherwise") {
+  static std::vector<std::string> warnings;
+  set_warning_handler([](const char* text) { warnings.emplace_back(text); });
+  const auto lengths = data::range(80).map([](i64 i) { return ones({i / 8}); });
+  const auto f = [](const Tensor& x) { return reduce_sum(x); };
+  warnings.clear();
+  values(lengths.map_batched(f, {.batch_size = 8, .warn_on_retracing = false}));
+  CHECK(warnings.empty());
+  values(lengths.map_batched(f, {.batch_size = 8}));
+  REQUIRE(warnings.size() == 1);
+  CHECK_THAT(warnings[0], ContainsSubstring("function 'map_batched' has been traced 6 times"));
+  set_warning_handler(nullptr);
 }
 
 TEST_CASE("map_batched: memory is bounded, elements do not keep their batch, and loops may be left") {

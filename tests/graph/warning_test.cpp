@@ -38,6 +38,14 @@ TEST_CASE("function: one warning at the sixth trace, with reason and remedy") {
   CHECK(heard().size() == 1);
 }
 
+TEST_CASE("function: no warning where the options say so") {
+  const Listening listening;
+  const auto f = function([](const Tensor& x) { return x + 1.f; }, {.warn_on_retracing = false});
+  for (i64 n = 1; n <= 9; ++n) f(ones({n}));
+  CHECK(f.trace_count() == 9);
+  CHECK(heard().empty());
+}
+
 TEST_CASE("function: plain values that change are named as the reason") {
   const Listening listening;
   const auto f = function([](const Tensor& x, int n) { return x + n; });

@@ -20,6 +20,8 @@ struct MapBatchedOptions {
   i64 batch_size = 256;        ///< elements that are computed at once, and so many are read before the first is there
   i64 num_parallel_calls = 0;  ///< threads that compute such batches; 0: the consumer's; autotune: at most one a core
   bool deterministic = true;   ///< results in the order of the elements; otherwise batches as they come
+  /// A warning where the function is traced for the sixth time: for elements of many shapes.
+  bool warn_on_retracing = true;
 };
 
 namespace detail {
@@ -48,7 +50,8 @@ class MapBatched final : public Stage<R> {
   MapBatched(StageRef<In> input, F f, const MapBatchedOptions& options)
       : Stage<R>("map_batched", {input}),
         input_(std::move(input)),
-        traced_(AllRows{std::move(f)}, {.name = "map_batched", .max_traces = 256}),
+        traced_(AllRows{std::move(f)},
+                {.name = "map_batched", .max_traces = 256, .warn_on_retracing = options.warn_on_retracing}),
         size_(options.batch_size),
         threads_(threads_of("map_batched", options.num_parallel_calls)) {
     check_at_least("map_batched", "batch_size", size_, 1);

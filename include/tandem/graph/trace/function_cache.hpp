@@ -30,6 +30,7 @@ struct FunctionOptions {
   /// FailedPreconditionError, which names the node and its source line. No other thread may use the function's
   /// Variables meanwhile.
   bool debug = false;
+  bool warn_on_retracing = true;  ///< a warning at the sixth trace, which says why it was made
 };
 
 /// Why a trace was made.

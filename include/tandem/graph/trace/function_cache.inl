@@ -306,7 +306,7 @@ TANDEM_LAZY_INLINE Ref<Traced> FunctionCache::keep(Ref<Traced> traced, TraceReco
     const std::lock_guard lock(mutex_);
     for (const Ref<Traced>& t : traces_)
       if (detail::same_key(t->key, traced->key) && t->specs == traced->specs && t->is_current()) return t;
-    if (trace_count_ == detail::retraces_before_warning)
+    if (options_.warn_on_retracing && trace_count_ == detail::retraces_before_warning)
       warning = "function '" + options_.name + "' has been traced " + std::to_string(trace_count_ + 1) +
                 " times, which is slow; last because " + record.reason +
                 (record.advice.empty() ? "" : ". Remedy: " + record.advice);
