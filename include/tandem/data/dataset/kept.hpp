@@ -14,10 +14,11 @@ class Kept {
  public:
   Kept() = default;
   explicit Kept(std::exception_ptr error) : error_(std::move(error)) {}
-  Kept(Kept&& o) noexcept { swap(o); }
+  Kept(Kept&& o) noexcept { take(o); }
   Kept& operator=(Kept&& o) noexcept {
-    Kept taken(std::move(o));
-    swap(taken);
+    if (this == &o) return *this;
+    release();
+    take(o);
     return *this;
   }
   ~Kept() { release(); }
@@ -50,9 +51,10 @@ class Kept {
     bytes_ = 0;
     element_.reset();
   }
-  void swap(Kept& o) noexcept {
-    std::swap(element_, o.element_), std::swap(error_, o.error_);
-    std::swap(bytes_, o.bytes_), std::swap(counts_, o.counts_), std::swap(budget_, o.budget_);
+  void take(Kept& o) noexcept {
+    element_ = std::move(o.element_), error_ = std::move(o.error_);
+    bytes_ = std::exchange(o.bytes_, 0), counts_ = o.counts_, budget_ = o.budget_;
+    o.element_.reset();
   }
 
   std::optional<T> element_;

@@ -89,8 +89,9 @@ class ShuffleBuffer final : public Stage<T> {
     bool next(T& out) override {
       while (!ended_ && static_cast<i64>(buffer_.size()) < stage_.size_) ended_ = !fill();
       if (buffer_.empty()) return false;
-      std::swap(buffer_[draw_(buffer_.size())], buffer_.back());
-      Kept<T> element = std::move(buffer_.back());
+      Kept<T>& drawn = buffer_[draw_(buffer_.size())];
+      Kept<T> element = std::move(drawn);
+      drawn = std::move(buffer_.back());
       buffer_.pop_back();
       element.move_to(out);
       return true;
