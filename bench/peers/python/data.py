@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import struct
 import tempfile
 
 NUMBERS, FEW_NUMBERS, BATCH, SHUFFLE = 200_000, 20_000, 1024, 10_000
@@ -27,6 +28,37 @@ def line(i):
 
 def field(i):
     return f"{i * 7919 % 2000 - 1000}.{100000 + i * 104729 % 900000}"
+
+
+def _varint(n):
+    more = []
+    while n > 127:
+        more.append(n & 127 | 128)
+        n >>= 7
+    return bytes([*more, n])
+
+
+def _field(number, content):
+    return _varint(number << 3 | 2) + _varint(len(content)) + content
+
+
+def _example(i):
+    """The bytes of a tf.train.Example: image, and label i."""
+    image = _field(1, _field(1, bytes([ord("a") + i % 26]) * RECORD_BYTES))
+    label = _field(3, _field(1, _varint(i)))
+    features = ((b"image", image), (b"label", label))
+    return _field(1, b"".join(_field(1, _field(1, name) + _field(2, value)) for name, value in features))
+
+
+def record_file():
+    """A TFRecord file without checksums, for readers that do not look at them."""
+
+    def write(path):
+        with open(path, "wb") as out:
+            for record in map(_example, range(RECORDS)):
+                out.write(struct.pack("<QI", len(record), 0) + record + bytes(4))
+
+    return temporary(write)
 
 
 def csv_file():

@@ -3,10 +3,11 @@
 
 import grain
 import numpy as np
+from grain import experimental
 
 import pictures
 import worker
-from data import BATCH, FEW_NUMBERS, NUMBERS, PASSED, ROW, ROW_BATCH, ROWS
+from data import BATCH, FEW_NUMBERS, NUMBERS, PASSED, ROW, ROW_BATCH, ROWS, record_file
 
 _options = worker.options()
 worker.stay_on(_options.threads)
@@ -15,7 +16,9 @@ _SERIAL, _THREADS = grain.ReadOptions(num_threads=0), grain.ReadOptions(num_thre
 
 def _case(name, make, number, total=lambda numbers: [sum(numbers)], read=_SERIAL):
     def work():
-        dataset = make().to_iter_dataset(read)
+        dataset = make()
+        if isinstance(dataset, grain.MapDataset):
+            dataset = dataset.to_iter_dataset(read)
 
         def run():
             for _ in dataset:
@@ -49,6 +52,8 @@ _case("data/range_batch_200k", lambda: grain.MapDataset.range(NUMBERS).batch(BAT
 _case("data/map_20k_scalars", lambda: grain.MapDataset.range(FEW_NUMBERS).map(lambda x: x * 2), _sum)
 _case("data/map_200k_scalars_batched", lambda: grain.MapDataset.range(NUMBERS).batch(BATCH).map(lambda x: x * 2), _sum)
 _case("data/shuffle_10k_of_200k_batched", lambda: grain.MapDataset.range(NUMBERS).seed(1).shuffle().batch(BATCH), _sum)
+# Its reader does not look at checksums. There is no reader of CSV files.
+_case("data/tfrecord_20k", lambda: experimental.TFRecordIterDataset(record_file()), len)
 for _name, _read in ("", _SERIAL), ("@threads", _THREADS):
     _case("data/shuffle_batch_60k_rows_of_784" + _name, _rows, lambda batch: _sum(batch[1]), read=_read)
     _case("data_pictures/16_jpegs_to_224" + _name, _pictures, pictures.mean, list, _read)
