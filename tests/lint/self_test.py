@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import unittest
 
+import comments
 import components
 import headers_alone
 import layering
@@ -152,6 +153,13 @@ class OpCoverage(unittest.TestCase):
         found = op_coverage.declared_names(text)
         self.assertLessEqual({("nn", "g"), ("", "C")}, found)
         self.assertNotIn(("", "f"), found)
+
+
+class Comments(unittest.TestCase):
+    def test_files_that_comments_name(self):
+        texts = {"include/tandem/a/b.hpp": "// see a/b.hpp, b.hpp: not gone.inl, nor x/b.hpp\nint i;  // c.cpp\n",
+                 "tests/c.cpp": '#include "none.hpp"\n// *_half.inl and _test.cpp; "none.hpp"\n'}
+        self.assertEqual([line[-8:] for line in comments.missing(texts)], ["gone.inl", " x/b.hpp"])
 
 
 class Walk(unittest.TestCase):
