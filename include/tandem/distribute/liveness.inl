@@ -16,6 +16,7 @@
 #include "tandem/distribute/socket.hpp"
 #include "tandem/distribute/start_thread.hpp"
 #include "tandem/distribute/tcp_store_wire.hpp"
+#include "tandem/util/host_name.hpp"
 #include "tandem/util/threads.hpp"
 
 namespace TANDEM_NS::distribute::impl {
@@ -247,9 +248,6 @@ TANDEM_INLINE void Liveness::wait_until_all_left(double seconds) const {
   }
 }
 
-TANDEM_INLINE std::string node_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 && name[0] ? name : "localhost";
-}
+TANDEM_INLINE std::string node_name() { return tandem::detail::host_name(); }
 
 }  // namespace TANDEM_NS::distribute::impl

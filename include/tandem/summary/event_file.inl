@@ -13,17 +13,18 @@
 #include "tandem/io/file.hpp"
 #include "tandem/io/tfrecord_format.hpp"
 #include "tandem/summary/event_file.hpp"
+#include "tandem/util/host_name.hpp"
 
 namespace TANDEM_NS::summary::detail {
 
 inline constexpr std::string_view event_file_prefix = "events.out.tfevents.";
 // Ten digits and five at least, so that the order of the names is that in which the files were made.
 TANDEM_INLINE std::string event_file_name(i64 seconds, unsigned number) {
-  char host[256] = "localhost", digits[32], last[16];
-  if (::gethostname(host, sizeof host - 1) != 0 || !host[0]) std::strcpy(host, "localhost");
+  char digits[32], last[16];
   std::snprintf(digits, sizeof digits, "%010lld", static_cast<long long>(seconds));
   std::snprintf(last, sizeof last, "%05u", number);
-  return std::string(event_file_prefix) + digits + "." + host + "." + std::to_string(::getpid()) + "." + last;
+  return std::string(event_file_prefix) + digits + "." + tandem::detail::host_name() + "." +
+         std::to_string(::getpid()) + "." + last;
 }
 /// The seconds in the name of an event file; -1 if it is another file.
 TANDEM_INLINE i64 seconds_of(const std::string& name) {

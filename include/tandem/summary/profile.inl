@@ -1,8 +1,6 @@
 // Definitions of summary/profile.hpp: the events of a profiler as XSpace, which has a plane for the machine, a line for
 // each thread, and names once, by number. Field numbers: tsl/profiler/protobuf/xplane.proto.
 #pragma once
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <ctime>
@@ -14,6 +12,7 @@
 #include "tandem/io/file.hpp"
 #include "tandem/summary/profile.hpp"
 #include "tandem/summary/wire.hpp"
+#include "tandem/util/host_name.hpp"
 
 namespace TANDEM_NS::summary {
 
@@ -120,10 +119,6 @@ TANDEM_INLINE std::string xspace(const std::vector<detail::ProfilePart>& parts, 
   return to;
 }
 
-TANDEM_INLINE std::string this_host() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 && name[0] ? name : "localhost";
-}
 TANDEM_INLINE std::string local_time() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -137,7 +132,7 @@ TANDEM_INLINE std::string local_time() {
 TANDEM_INLINE std::string detail::write_profile(const std::vector<ProfilePart>& parts, const std::string& logdir,
                                                 const ProfileOptions& o) {
   const std::string run = o.run.empty() ? impl::local_time() : o.run;
-  const std::string host = o.host.empty() ? impl::this_host() : o.host;
+  const std::string host = o.host.empty() ? tandem::detail::host_name() : o.host;
   for (const std::string& name : {run, host})
     if (name == "." || name == ".." || name.find_first_of(std::string_view("/\0", 2)) != name.npos)
       errors::raise<errors::InvalidArgumentError>("write_profile", "\"" + name + "\" is not the name of a file");

@@ -14,6 +14,7 @@
 #include "tandem/io/regular_file.hpp"
 #include "tandem/train/run_directory.hpp"
 #include "tandem/util/format.hpp"
+#include "tandem/util/host_name.hpp"
 
 namespace TANDEM_NS::train {
 
@@ -21,10 +22,6 @@ namespace impl {
 
 [[noreturn]] TANDEM_INLINE void raise_unusable(const std::string& what) {
   errors::raise<errors::UnavailableError>("RunDirectory", what);
-}
-TANDEM_INLINE std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "an unknown machine";
 }
 
 // Locks a file of the folder, in which it names this process. The file stays: a process that removed it could remove
@@ -45,7 +42,7 @@ TANDEM_INLINE io::detail::Descriptor lock_run(const std::string& folder) {
     raise_unusable(folder + " is in use by " + user.substr(0, user.find('\n')) +
                    "; wait until it has ended, or name another folder");
   }
-  const std::string user = "process " + std::to_string(::getpid()) + " on " + host_name() + "\n";
+  const std::string user = "process " + std::to_string(::getpid()) + " on " + tandem::detail::host_name() + "\n";
   const auto size = static_cast<ssize_t>(user.size());
   if (::ftruncate(file.get(), 0) != 0 || ::pwrite(file.get(), user.data(), user.size(), 0) != size)
     raise_unusable("cannot write " + path + ": " + std::strerror(errno));

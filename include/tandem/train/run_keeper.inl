@@ -1,7 +1,5 @@
 // Definitions of train/run_keeper.hpp.
 #pragma once
-#include <unistd.h>
-
 #include <string>
 #include <utility>
 
@@ -14,6 +12,7 @@
 #include "tandem/train/checkpoint_index.hpp"
 #include "tandem/train/run_facts.hpp"
 #include "tandem/train/run_keeper.hpp"
+#include "tandem/util/host_name.hpp"
 
 namespace TANDEM_NS::train::detail {
 
@@ -27,12 +26,10 @@ inline std::vector<Variable> add_counters(const SavedState& counters) {
 }
 // What may differ when the run goes on: with what, where and from which seed it was started.
 inline Metadata notes(const Metadata& facts) {
-  char machine[256] = "unknown";
-  (void)::gethostname(machine, sizeof machine - 1);
   Metadata r{{"tandem", TANDEM_STRINGIFY(TANDEM_VERSION_MAJOR) "." TANDEM_STRINGIFY(
                             TANDEM_VERSION_MINOR) "." TANDEM_STRINGIFY(TANDEM_VERSION_PATCH)},
              {"compiler", __VERSION__},
-             {"machine", machine},
+             {"machine", tandem::detail::host_name()},
              {"seed of the global generator",
               std::to_string(random::global_generator().state().read_value().cpu().to_vector<i64>()[0])}};
   if (std::string commit = io::git_commit(); !commit.empty()) r["git commit"] = std::move(commit);
