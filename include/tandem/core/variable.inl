@@ -13,6 +13,8 @@
 #include "tandem/core/replication.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/core/variable.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/util/at_fork.hpp"
 
 namespace TANDEM_NS {
@@ -46,23 +48,7 @@ struct Variable::State final : Opaque {
   bool is_held_here() const { return holder.load(std::memory_order_relaxed) == &context; }
 };
 
-extern TANDEM_API const OpDef add_op, subtract_op;  // ops/pointwise/arith; for assign_add and assign_sub
 namespace detail {
-TANDEM_API Tensor scalar_like(Scalar value, const Tensor& like);  // ops/create/constant
-}
-
-namespace detail {
-// Suspends tapes and tracing for the scope: an initial value is converted at once.
-class Immediate {
- public:
-  Immediate() = default;
-  Immediate(const Immediate&) = delete;
-  ~Immediate() { context.stager = stager_; }
-
- private:
-  Unobserved unobserved_;
-  Stager* const stager_ = std::exchange(context.stager, nullptr);
-};
 // The initial value in the dtype that the user asks for, if that loses no more than rounding.
 TANDEM_INLINE Tensor initial_as(const Tensor& initial, DType to) {
   const DType from = initial.dtype();
@@ -71,7 +57,7 @@ TANDEM_INLINE Tensor initial_as(const Tensor& initial, DType to) {
     errors::raise<errors::InvalidArgumentError>(
         "variable",
         std::string("dtype ") + name(to) + " of the initial value " + to_string(initial.spec()) + ": cast the value");
-  const Immediate immediate;
+  const OutsideTrace outside;
   return cast(initial, to, no_options);
 }
 }  // namespace detail
@@ -271,8 +257,8 @@ class Extras {
   Extras(const OpDef& op, Span<const Variable> variables, Inputs extra) {
     moved_.reserve(static_cast<unsigned>(extra.size()));
     for (std::size_t i = 0; i < extra.size(); ++i) {
-      const bool stays = lives_on_host(op, variables.size() + i, variables.size() + extra.size()) || variables.empty() ||
-                         extra[i]->device() == variables[0].device();
+      const bool stays = lives_on_host(op, variables.size() + i, variables.size() + extra.size()) ||
+                         variables.empty() || extra[i]->device() == variables[0].device();
       at_.push(stays ? extra[i] : &moved_.push(extra[i]->to(variables[0].device())));
     }
   }
