@@ -60,12 +60,18 @@ void say(const std::string& line) {
   std::fflush(stdout);
 }
 
-GrpcLoad cnn_load(const Process& server) {
+GrpcLoad cnn_load(const Process& server, const char* name = "cnn") {
   const Tensor pixels = reshape(range(784.f) / 784.f, {1, 784});
-  return {server.ports().grpc, predict_path, predict_request("cnn", pixels), ""};
+  return {server.ports().grpc, predict_path, predict_request(name, pixels), ""};
 }
 GrpcLoad half_load(const Process& server) {
   return {server.ports().grpc, predict_path, predict_request("half", constant({1.f, 2.f, 5.f})), ""};
+}
+
+std::string pixels_as_json() {
+  std::string r = "{\"instances\":[[";
+  for (int i = 0; i < 784; ++i) r += (i ? "," : "") + fmt::format("{}", static_cast<float>(i) / 784.f);
+  return r + "]]}";
 }
 
 void measure_batching(const std::string& folder, int rounds, double seconds) {
@@ -81,12 +87,14 @@ void measure_batching(const std::string& folder, int rounds, double seconds) {
       "MNIST CNN, 64 calls of a row: {:.0f}/s, p99 {:.1f} ms; in batches {:.0f}/s, p99 {:.1f} ms; ratio {:.2f}",
       median(alone), median(alone_p99), median(together), median(together_p99), median(ratios)));
 }
-// The next version of the CNN appears.
-void publish(const std::string& folder, int version) {
-  const std::string made = folder + "/made/" + std::to_string(version);
+// A version as a copy of the first one, which publish() lets appear.
+std::string made(const std::string& folder, int version) { return folder + "/made/" + std::to_string(version); }
+void make_version(const std::string& folder, const std::string& model, int version) {
   fs::create_directories(folder + "/made");
-  fs::copy(folder + "/cnn/1", made, fs::copy_options::recursive);
-  fs::rename(made, folder + "/cnn/" + std::to_string(version));
+  fs::copy(folder + "/" + model + "/1", made(folder, version), fs::copy_options::recursive);
+}
+void publish(const std::string& folder, const std::string& model, int version) {
+  fs::rename(made(folder, version), folder + "/" + model + "/" + std::to_string(version));
 }
 void measure_swaps(const std::string& folder, int rounds) {
   const Process server({"serve", folder, "plain"});
@@ -95,8 +103,9 @@ void measure_swaps(const std::string& folder, int rounds) {
     GrpcLoad load = own ? cnn_load(server) : half_load(server);
     std::vector<double> quiet, swapping, ratios;
     for (int i = 0; i < rounds; ++i) {
+      make_version(folder, "cnn", ++version);
       quiet.push_back(load.run(4, 1).p99_us / 1e3);
-      std::thread publishing([&] { publish(folder, ++version); });
+      std::thread publishing([&] { publish(folder, "cnn", version); });
       swapping.push_back(load.run(4, 1).p99_us / 1e3);
       publishing.join();
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -107,6 +116,91 @@ void measure_swaps(const std::string& folder, int rounds) {
         own ? "it" : "another model", median(swapping), median(quiet), median(ratios)));
   }
   for (int v = 2; v <= version; ++v) fs::remove_all(folder + "/cnn/" + std::to_string(v));
+}
+// Three models of equal cost, of which one gets 64 calls at a time where it got one; the others get one each, by
+// clients of their own.
+void measure_flood(const std::string& folder, int rounds) {
+  const Process server({"serve", folder, "plain"});
+  GrpcLoad flooded = cnn_load(server), second = cnn_load(server, "cnn2"), third = cnn_load(server, "cnn3");
+  std::vector<double> calm, flood, ratios, share;
+  for (int i = 0; i < rounds; ++i) {
+    Load of_flooded, p[2], q[2];
+    for (const int calls : {1, 64}) {
+      Load* const to = calls == 1 ? p : q;
+      std::thread first([&] { of_flooded = flooded.run(calls, 2); });
+      std::thread other([&] { to[1] = third.run(1, 2); });
+      to[0] = second.run(1, 2);
+      first.join(), other.join();
+    }
+    const double before = std::max(p[0].p99_us, p[1].p99_us) / 1e3, now = std::max(q[0].p99_us, q[1].p99_us) / 1e3;
+    calm.push_back(before), flood.push_back(now), ratios.push_back(now / before);
+    share.push_back((q[0].per_second + q[1].per_second) / 2 / of_flooded.per_second);
+  }
+  say(fmt::format(
+      "one of three models gets 64 calls at a time, one before: p99 of the others {:.1f} ms, {:.1f} before, "
+      "ratio {:.2f}; calls of each of them over calls of the flooded one: {:.2f}",
+      median(flood), median(calm), median(ratios), median(share)));
+}
+// 100 MB are loaded while another model answers 4 calls at a time.
+void measure_load_beside(const std::string& folder, int rounds) {
+  save_large(folder + "/large/1");
+  {
+    const Process server({"serve", folder, "plain"});
+    GrpcLoad load = half_load(server);
+    std::vector<double> calm, loading, ratios;
+    for (int i = 0; i < rounds; ++i) {
+      make_version(folder, "large", i + 2);
+      calm.push_back(load.run(4, 1).p99_us / 1e3);
+      std::thread publishing([&] { publish(folder, "large", i + 2); });
+      loading.push_back(load.run(4, 1).p99_us / 1e3);
+      publishing.join();
+      fs::remove_all(folder + "/large/" + std::to_string(i + 1));
+      ratios.push_back(loading.back() / calm.back());
+    }
+    say(
+        fmt::format("a version of 100 MB is loaded within a second, 4 calls of another model: p99 {:.2f} ms, without "
+                    "{:.2f} ms, ratio {:.2f}",
+                    median(loading), median(calm), median(ratios)));
+  }
+  fs::remove_all(folder + "/large");
+}
+// How the time of a call falls with its rows: what batches can gain.
+void measure_rows(const std::string& folder, int rounds) {
+  const saved_model::Loaded net = saved_model::load(folder + "/cnn/1");
+  std::string text;
+  for (const i64 rows : {1, 2, 4, 8, 16, 32, 64}) {
+    const Tensor x = broadcast_to(reshape(range(784.f) / 784.f, {1, 784}), {rows, 784});
+    std::vector<double> took;
+    for (int i = 0; i < 3 * rounds; ++i)
+      took.push_back(milliseconds([&] { (void)net("serving_default", {{"x", x}}); }));
+    text += fmt::format(" {}: {:.3f}", rows, median(took) / static_cast<double>(rows));
+  }
+  say("MNIST CNN in this process, milliseconds of a row by rows of a call:" + text);
+}
+// What the way through a protocol adds to a call, and how fast the numbers of JSON are read.
+void measure_overhead(const std::string& folder, int rounds, double seconds) {
+  const saved_model::Loaded net = saved_model::load(folder + "/cnn/1");
+  const Process server({"serve", folder, "plain"});
+  GrpcLoad grpc = cnn_load(server);
+  const std::string body = pixels_as_json();
+  const HttpLoad http(server.ports().http, post_request("/v1/models/cnn:predict", body), "]}");
+  const Tensor x = reshape(range(784.f) / 784.f, {1, 784});
+  std::vector<double> plain, by_grpc, by_http, parsed;
+  for (int i = 0; i < rounds; ++i) {
+    const int calls = 200;
+    plain.push_back(1e3 / calls * milliseconds([&] {
+                      for (int k = 0; k < calls; ++k) (void)net("serving_default", {{"x", x}});
+                    }));
+    by_grpc.push_back(1e6 / grpc.run(1, seconds).per_second);
+    by_http.push_back(1e6 / http.run(1, seconds).per_second);
+    parsed.push_back(static_cast<double>(calls * body.size()) * 1e-3 / milliseconds([&] {
+                       for (int k = 0; k < calls; ++k) (void)serving::read_predict(body, net.signatures(), {});
+                     }));
+  }
+  say(fmt::format(
+      "MNIST CNN, a row: plain call {:.0f} us, by gRPC {:.0f} us, by REST with {:.1f} KB of JSON {:.0f} us; JSON "
+      "is read at {:.0f} MB/s",
+      median(plain), median(by_grpc), static_cast<double>(body.size()) * 1e-3, median(by_http), median(parsed)));
 }
 void leave_page_cache(const std::string& directory) {
   for (const auto& file : fs::recursive_directory_iterator(directory)) {
@@ -168,7 +262,7 @@ void measure_memory(const std::string& folder) {
 
 void serve_models(const std::string& folder, bool batching) {
   std::vector<serving::ModelConfig> models;
-  for (const char* name : {"half", "cnn"})
+  for (const char* name : {"half", "cnn", "cnn2", "cnn3", "large"})
     if (fs::exists(folder + "/" + name)) models.push_back({.name = name, .base_path = folder + "/" + name});
   serving::Server server({.models = models,
                           .batching = {.enabled = batching},
@@ -184,8 +278,14 @@ void measure_life(const std::string& folder, int rounds, double seconds) {
   for (const char* place : {"/half/1", "/small/half/1"}) save_half(folder + place);
   measure_start(folder, rounds);
   measure_loads(folder, rounds);
+  measure_rows(folder, rounds);
+  measure_overhead(folder, rounds, seconds);
   measure_batching(folder, rounds, seconds);
   measure_swaps(folder, rounds);
+  measure_load_beside(folder, rounds);
+  for (const char* other : {"cnn2", "cnn3"})
+    fs::copy(folder + "/cnn", folder + "/" + other, fs::copy_options::recursive);
+  measure_flood(folder, rounds);
   measure_memory(folder);
 }
 

@@ -6,6 +6,7 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
@@ -54,7 +55,7 @@ class Times {
 class GrpcLoad {
  public:
   GrpcLoad(int port, std::string method, std::string request, std::string expected)
-      : stub_(grpc::CreateChannel("127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials())),
+      : stub_(channel_to(port)),
         method_(std::move(method)),
         request_(std::move(request)),
         expected_(std::move(expected)) {}
@@ -76,6 +77,12 @@ class GrpcLoad {
   }
 
  private:
+  // A connection of its own, as another client has.
+  static std::shared_ptr<grpc::Channel> channel_to(int port) {
+    grpc::ChannelArguments own;
+    own.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    return grpc::CreateCustomChannel("127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials(), own);
+  }
   struct Call {
     grpc::ClientContext context;
     grpc::ByteBuffer answer;

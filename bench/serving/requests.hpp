@@ -39,11 +39,13 @@ inline std::string model_infer_request() {
   append_field(r, 7, std::string_view(reinterpret_cast<const char*>(x), sizeof x));
   return r;
 }
-inline std::string infer_request() {
-  const std::string body = R"({"inputs":[{"name":"x","shape":[3],"datatype":"FP32","data":[1.0,2.0,5.0]}]})";
-  return "POST /v2/models/half/infer HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
-         "application/json\r\nContent-Length: " +
+inline std::string post_request(const std::string& path, const std::string& body) {
+  return "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
          std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+inline std::string infer_request() {
+  return post_request("/v2/models/half/infer",
+                      R"({"inputs":[{"name":"x","shape":[3],"datatype":"FP32","data":[1.0,2.0,5.0]}]})");
 }
 /// Saves x / 2 + 2.
 inline void save_half(const std::string& directory) {
