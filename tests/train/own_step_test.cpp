@@ -118,6 +118,19 @@ TEST_CASE("a step of one's own with averages goes on to the same bits, and is re
   }
 }
 
+TEST_CASE("a step of one's own may be a BatchFunction, which a program has chosen") {
+  const Points points(8);
+  const auto of = [](bool squares) -> train::BatchFunction {
+    if (squares) return [](const Tensor& x, const Tensor&) -> train::Outputs { return {{"sum", reduce_sum(x * x)}}; };
+    return [](const std::vector<Tensor>& batch) -> train::Outputs { return {{"sum", reduce_sum(batch[0])}}; };
+  };
+  for (const bool squares : {true, false}) {
+    const train::History h = train::Trainer({}, of(squares)).fit(points.batches(8), {.progress = quiet});
+    const Tensor x = squares ? points.x * points.x : points.x;
+    CHECK(h["sum"][0] == Approx(reduce_sum(x).item<float>()));
+  }
+}
+
 TEST_CASE("errors of a step of one's own say what to do") {
   const Points points(8);
   const auto has = [](const std::string& text, const char* part) { return text.find(part) != text.npos; };

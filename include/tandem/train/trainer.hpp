@@ -160,7 +160,7 @@ class TANDEM_API Trainer {
   ///   throws  errors::InvalidArgumentError for options out of their ranges
   template <class Step>
   Trainer(std::vector<CheckpointItem> items, const Step& step, StepOptions options = {})
-      : Trainer(std::move(items), detail::of_batch<Outputs>(step), std::move(options)) {}
+      : Trainer(std::move(items), BatchFunction(step).function(), std::move(options)) {}
 
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;
