@@ -1,5 +1,4 @@
-// The loop of a filter gradient over chunks of the bands, for float32, float64 and half precision. For the definitions
-// of conv.hpp.
+// The loop of a filter gradient over chunks of the bands. For the definitions of conv.hpp.
 #pragma once
 #include <cstring>
 
@@ -7,19 +6,17 @@
 
 namespace TANDEM_NS::cpu::convolution {
 
-/// The bands [begin, end) and the segments [segment, past) of a plan.
-struct Chunk {
-  i64 begin, end, segment, past;
-};
-
 /// The filter gradient as sums over chunks of the bands, whose number depends on the sizes only, as a result must.
-///   Bands   the operands: Bands::Scratch is what a thread needs for bands of a plan, and correlate() writes the sums
-///           of a chunk (adds them to zeros, if depthwise)
-template <class T, class Bands>
+///   Access   how the operands are read (access.hpp)
+template <class Access>
 class FilterGradient {
+  using T = typename Access::Number;
+  using Stored = typename Access::Stored;
+  using K = Kernels<T>;
+
  public:
-  FilterGradient(const Sizes& s, const Bands& bands, T* dw)
-      : of_(s, sizeof(T)), p_(of_.plan), deep_(s.depthwise()), taps_(s.taps()), bands_(bands), dw_(dw) {
+  FilterGradient(const Sizes& s, const Stored* x, const Stored* g, T* dw)
+      : of_(s, sizeof(T)), p_(of_.plan), deep_(s.depthwise()), taps_(s.taps()), x_(x), g_(g), dw_(dw) {
     size_ = s.taps() * s.in_channels * s.groups * s.out_channels;
     work_ = results(p_) * double(size_) * (deep_ ? 4.0 / double(s.groups) : 1);
     const i64 most = std::min<i64>(16, i64(work_ / 1e6) + 1);
@@ -36,11 +33,12 @@ class FilterGradient {
       std::fill_n(partial.data(), (chunks_ - 1) * size_, T(0));
       if (of_.taps() == 0) return;
     }
+    const typename Access::Bands bands(of_, p_.groups * (deep_ ? p_.repeat : p_.columns), summed_results);
     share(chunks_ * parts_, work_, [&](i64 begin, i64 end) {
-      typename Bands::Scratch scratch(of_, deep_);
+      Thread thread(bands, deep_);
       for (i64 i = begin; i < end; ++i) {
         const i64 chunk = i / parts_;
-        one(chunk, i % parts_, chunk ? partial.data() + (chunk - 1) * size_ : dw_, scratch);
+        one(chunk, i % parts_, chunk ? partial.data() + (chunk - 1) * size_ : dw_, thread);
       }
     });
     for (i64 c = 1; c < chunks_; ++c)
@@ -48,18 +46,39 @@ class FilterGradient {
   }
 
  private:
-  void one(i64 chunk, i64 part, T* to, typename Bands::Scratch& scratch) const {
+  /// What a thread needs for bands of the plan.
+  struct Thread {
+    typename Access::Band band;
+    const Room<T> room, panel;
+    Thread(const typename Access::Bands& bands, bool deep)
+        : band(bands), room(band.room()), panel(deep ? 0 : K::panel_room.get()(band.plan())) {}
+  };
+
+  /// The sums of a part of the segments over a chunk of the bands.
+  void one(i64 chunk, i64 part, T* to, Thread& t) const {
     if (deep_) std::memset(static_cast<void*>(to), 0, static_cast<std::size_t>(size_) * sizeof(T));
-    const Chunk c{chunk * p_.items() / chunks_, (chunk + 1) * p_.items() / chunks_, part * p_.segments / parts_,
-                  (part + 1) * p_.segments / parts_};
-    bands_.correlate(of_, deep_, to, c, scratch);
+    const i64 segment = part * p_.segments / parts_, past = (part + 1) * p_.segments / parts_;
+    const auto add = [&](const BandCall<T, const T>& c) {
+      if (deep_) return K::correlate_depthwise.get()(t.band.plan(), c.x, c.y, to, c.begin, c.end, t.room.data());
+      K::correlate.get()(t.band.plan(), {.x = c.x,
+                                         .g = c.y,
+                                         .dw = to,
+                                         .begin = c.begin,
+                                         .end = c.end,
+                                         .from = segment,
+                                         .past = past,
+                                         .fresh = c.is_first,
+                                         .room = t.room.data(),
+                                         .panel = t.panel.data()});
+    };
+    t.band.each_read(x_, g_, chunk * p_.items() / chunks_, (chunk + 1) * p_.items() / chunks_, add);
   }
 
   PlanOf of_;
   const ConvPlan& p_;
   const bool deep_;
   const i64 taps_;
-  const Bands bands_;
+  const Stored *const x_, *const g_;
   T* const dw_;
   i64 size_, chunks_, parts_;
   double work_;

@@ -5,11 +5,17 @@
 
 namespace TANDEM_NS::cpu {
 
+/// Packs the segments [from, past) of panel q of a filter, whatever its numbers are stored as.
+template <class T>
+using PackSegments = void (*)(const ConvPlan& p, const void* filter, bool transposed, i64 q, i64 from, i64 past,
+                              T* packed);
+
 /// The results of a part, by `gather`.
 template <class T>
 struct GatherCall {
   const T* x;
-  const T* filter;  // null: the panels are packed already; else they are packed by the first band
+  const void* filter;  // null: the panels are packed already; else they are packed by the first band
+  PackSegments<T> pack;
   bool transposed;  // the filter's
   T* packed;        // panels * panel_size numbers
   T* y;
@@ -60,7 +66,7 @@ template <class T>
 struct Kernels {
   static constexpr auto panels = TANDEM_SETS_OF(T, convolution::panels_of<T>);
   static constexpr auto panel_size = TANDEM_SETS_OF(T, convolution::panel_size<T>);
-  static constexpr auto pack = TANDEM_SETS_OF(T, convolution::pack_filter<T>);
+  static constexpr auto pack = TANDEM_SETS_OF(T, convolution::pack_segments<T>);
   static constexpr auto gather = TANDEM_SETS_OF(T, convolution::gather<T>);
   static constexpr auto planar_room = TANDEM_SETS_OF(T, convolution::planar_room<T>);
   static constexpr auto pack_planar = TANDEM_SETS_OF(T, convolution::pack_planar<T>);

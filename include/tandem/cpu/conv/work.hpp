@@ -1,5 +1,5 @@
-// What the convolutions of float32, float64 and half precision share: scratch, how work is divided among threads, and
-// which plans take which path. For the definitions of conv.hpp.
+// What convolutions of all types share: scratch, how work is divided among threads, and which plans take which path.
+// For the definitions of conv.hpp.
 #pragma once
 #include <algorithm>
 #include <numeric>
