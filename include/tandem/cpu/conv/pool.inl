@@ -1,12 +1,9 @@
 // Definitions of cpu/conv/pool.hpp.
 #pragma once
-#include <algorithm>
-#include <cstring>
-
 #include "tandem/base/half.hpp"
 #include "tandem/cpu/conv/pool.hpp"
+#include "tandem/cpu/conv/pool_driver.hpp"
 #include "tandem/cpu/conv/pool_half.hpp"
-#include "tandem/cpu/conv/pool_plan.hpp"
 
 namespace TANDEM_NS::cpu {
 namespace pooling {
@@ -15,71 +12,20 @@ template <class T>
 void forward(const KernelCall& c, Pool<T> kernel) {
   if constexpr (kernels_take_half && std::is_same_v<T, float>)
     if (c.out[0].is_half()) return half_forward(c, kernel);
-  const PoolPlan p = plan_of(c, c.in[0].shape());
-  if (c.out[0].size() == 0) return;
-  each_row(p, [&](const PoolPart& part) { kernel(p, part, c.in[0].as<const T>(), c.out[0].as<T>()); });
+  forward_of<PoolInPlace<T>>(c, kernel);
 }
-
-// A part of the image that no other part's windows touch, set to zero.
-template <class T>
-void clear(const PoolPlan& p, const PoolPart& part, T* dx) {
-  const WindowAxis &d = p.axis[0], &h = p.axis[1], &w = p.axis[2];
-  const i64 row = w.in * p.channels, n = part.channel_end - part.channel;
-  for (i64 z = first_of(d, part.plane), z_end = first_of(d, part.plane_end); z < z_end; ++z)
-    for (i64 y = first_of(h, part.row), y_end = first_of(h, part.row_end); y < y_end; ++y) {
-      T* to = dx + ((part.image * d.in + z) * h.in + y) * row + part.channel;
-      if (n == p.channels) std::fill_n(to, row, T(0));
-      else
-        for (i64 x = 0; x < w.in; ++x, to += p.channels) std::fill_n(to, n, T(0));
-    }
-}
-// The same where windows are adjacent, for all channels: only what lies behind the last windows.
-template <class T>
-void clear_rest(const PoolPlan& p, const PoolPart& part, T* dx) {
-  const WindowAxis &d = p.axis[0], &h = p.axis[1], &w = p.axis[2];
-  const auto past = [](const WindowAxis& a) { return std::clamp<i64>(a.out * a.stride - a.before, 0, a.in); };
-  const i64 row = w.in * p.channels, covered = past(w) * p.channels;
-  for (i64 z = first_of(d, part.plane), z_end = first_of(d, part.plane_end); z < z_end; ++z)
-    for (i64 y = first_of(h, part.row), y_end = first_of(h, part.row_end); y < y_end; ++y) {
-      T* const to = dx + ((part.image * d.in + z) * h.in + y) * row;
-      const i64 from = z < past(d) && y < past(h) ? covered : 0;
-      std::fill_n(to + from, row - from, T(0));
-    }
-}
-
 template <class T>
 void backward(const KernelCall& c, TwoInputs<T> kernel, bool reads_x) {
   if constexpr (kernels_take_half && std::is_same_v<T, float>)
     if (c.out[0].is_half()) return half_backward(c, kernel, reads_x);
-  const Operand &g = c.in[0], &x = c.in[1], &dx = c.out[0];
-  if (dx.size() == 0) return;
-  if (g.size() == 0) return std::fill_n(dx.as<T>(), dx.size(), T(0)), void();
-  const PoolPlan p = plan_of(c, x.shape());
-  const auto run = [&](const PoolPart& part) {
-    p.adjacent ? clear_rest(p, part, dx.as<T>()) : clear(p, part, dx.as<T>());
-    kernel(p, part, g.as<const T>(), reads_x ? x.as<const T>() : nullptr, dx.as<T>());
-  };
-  if (apart(p.axis[0]) && apart(p.axis[1])) return each_row(p, run);
-  // Windows overlap: whole images, by blocks of channels.
-  const i64 block = channel_block(p), blocks = (p.channels + block - 1) / block, image = x.size() / p.batch / blocks;
-  parallel_for(p.batch * blocks, worth_sharing / std::max<i64>(1, image) + 1, [&](i64 begin, i64 end) {
-    for (i64 i = begin; i < end; ++i) {
-      const i64 channel = i % blocks * block;
-      run({i / blocks, 0, p.axis[0].out, 0, p.axis[1].out, channel, std::min(p.channels, channel + block)});
-    }
-  });
+  backward_of<PoolInPlace<T>>(c, kernel, reads_x);
 }
-
 template <class T>
 void pick(const KernelCall& c) {
   const auto kernel = TANDEM_POOL_KERNEL(T, TwoInputs, pooling::pool_pick<T>);
   if constexpr (kernels_take_half && std::is_same_v<T, float>)
     if (c.out[0].is_half()) return half_pick(c, kernel);
-  const PoolPlan p = plan_of(c, c.in[1].shape());
-  if (c.out[0].size() == 0) return;
-  each_row(p, [&](const PoolPart& part) {
-    kernel(p, part, c.in[0].as<const T>(), c.in[1].as<const T>(), c.out[0].as<T>());
-  });
+  pick_of<PoolInPlace<T>>(c, kernel);
 }
 
 template <class T>

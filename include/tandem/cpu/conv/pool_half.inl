@@ -2,6 +2,7 @@
 // image of its own, and what it computed is rounded. Not in header-only mode.
 #pragma once
 #include "tandem/cpu/conv/pool.hpp"
+#include "tandem/cpu/conv/pool_driver.hpp"
 #include "tandem/cpu/conv/pool_half.hpp"
 #include "tandem/cpu/pointwise/half_tile.hpp"
 
@@ -28,36 +29,99 @@ inline WindowAxis part_of(WindowAxis a, Positions at, i64 t, i64 windows) {
   return a;
 }
 
-/// Some rows of results in one plane of one image, and the rows of the image that belong to them.
-struct Band {
-  i64 image, plane, row, rows;
-  Positions z, y;
-  PoolPlan plan;  // of one image, which consists of these rows
-
-  i64 numbers() const { return z.count() * y.count() * plan.axis[2].in * plan.channels; }
-  i64 results() const { return rows * plan.axis[2].out * plan.channels; }
-  /// The offset of the results in those of `whole`, and of the image's rows in plane i.
-  i64 results_at(const PoolPlan& whole) const {
-    return ((image * whole.axis[0].out + plane) * whole.axis[1].out + row) * plan.axis[2].out * plan.channels;
+/// Some rows of results in one plane of one image, and the rows of the image that belong to them. Its functions are
+/// those of PartInPlace.
+class HalfRowsPart {
+ public:
+  HalfRowsPart(const PoolPlan& whole, DType d, i64 image, i64 plane, Positions rows, Positions z, Positions y)
+      : whole_(whole), image_(image), plane_(plane), rows_(rows), z_(z), y_(y), plan_(whole), tile_(d, room()) {
+    plan_.batch = 1;
+    plan_.axis[0] = part_of(whole.axis[0], z, plane, 1);
+    plan_.axis[1] = part_of(whole.axis[1], y, rows.from, rows.count());
   }
-  i64 rows_at(const PoolPlan& whole, i64 i) const {
-    return ((image * whole.axis[0].in + i) * whole.axis[1].in + y.from) * plan.axis[2].in * plan.channels;
-  }
-  PoolPart part() const { return {0, 0, 1, 0, rows, 0, plan.channels}; }
-  /// Widens the image's rows, or rounds them.
-  const float* widen(const PoolPlan& whole, const Bits* x, HalfTile& tile) const {
-    const i64 n = y.count() * plan.axis[2].in * plan.channels;
-    const float* const to = tile.room(0);
-    for (i64 i = z.from; i < z.past; ++i) tile.widen(x + rows_at(whole, i), n, 1, n);
+  const PoolPlan& plan() const { return plan_; }
+  PoolPart part() const { return {0, 0, 1, 0, rows_.count(), 0, plan_.channels}; }
+  const float* image(const Operand& x) {
+    const float* const to = tile_.room(0);
+    for (i64 i = z_.from; i < z_.past; ++i) tile_.widen(x.as<const Bits>() + rows_at(i), plane_size(), 1, plane_size());
     return to;
   }
-  void round(const PoolPlan& whole, const float* from, Bits* x, const HalfTile& tile) const {
-    const i64 n = y.count() * plan.axis[2].in * plan.channels;
-    for (i64 i = z.from; i < z.past; ++i, from += n) tile.round(from, x + rows_at(whole, i), n, 1, n);
+  const float* results(const Operand& y) {
+    return tile_.widen(y.as<const Bits>() + results_at(), result_count(), 1, result_count());
   }
+  float* new_results(const Operand&) { return tile_.room(result_count()); }
+  void store_results(const float* from, const Operand& y) const {
+    tile_.round(from, y.as<Bits>() + results_at(), result_count(), 1, result_count());
+  }
+  float* new_image(const Operand&) {
+    float* const to = tile_.room(z_.count() * plane_size());
+    std::fill_n(to, z_.count() * plane_size(), 0.f);
+    return to;
+  }
+  void store_image(const float* from, const Operand& dx) const {
+    for (i64 i = z_.from; i < z_.past; ++i, from += plane_size())
+      tile_.round(from, dx.as<Bits>() + rows_at(i), plane_size(), 1, plane_size());
+  }
+
+ private:
+  i64 room() const { return 2 * z_.count() * plane_size() + result_count(); }
+  /// The numbers of the image's rows in one of its planes.
+  i64 plane_size() const { return y_.count() * whole_.axis[2].in * whole_.channels; }
+  i64 result_count() const { return rows_.count() * whole_.axis[2].out * whole_.channels; }
+  i64 results_at() const {
+    const WindowAxis &d = whole_.axis[0], &h = whole_.axis[1], &w = whole_.axis[2];
+    return ((image_ * d.out + plane_) * h.out + rows_.from) * w.out * whole_.channels;
+  }
+  i64 rows_at(i64 plane) const {
+    const WindowAxis &d = whole_.axis[0], &h = whole_.axis[1], &w = whole_.axis[2];
+    return ((image_ * d.in + plane) * h.in + y_.from) * w.in * whole_.channels;
+  }
+
+  const PoolPlan& whole_;
+  const i64 image_, plane_;
+  const Positions rows_, z_, y_;
+  PoolPlan plan_;  // of one image, which consists of these rows
+  HalfTile tile_;
 };
 
-/// Calls f(band, tile) for bands of all results.
+/// Some channels of a whole image.
+class HalfChannelsPart {
+ public:
+  HalfChannelsPart(const PoolPlan& whole, DType d, i64 image, i64 channel, i64 past)
+      : whole_(whole),
+        in_(whole.axis[0].in * whole.axis[1].in * whole.axis[2].in),
+        out_(whole.axis[0].out * whole.axis[1].out * whole.axis[2].out),
+        image_at_(image * in_ * whole.channels + channel),
+        results_at_(image * out_ * whole.channels + channel),
+        plan_(whole),
+        tile_(d, (2 * in_ + out_) * (past - channel)) {
+    plan_.batch = 1, plan_.channels = past - channel;
+  }
+  const PoolPlan& plan() const { return plan_; }
+  PoolPart part() const { return {0, 0, plan_.axis[0].out, 0, plan_.axis[1].out, 0, plan_.channels}; }
+  const float* image(const Operand& x) {
+    return tile_.widen(x.as<const Bits>() + image_at_, whole_.channels, in_, plan_.channels);
+  }
+  const float* results(const Operand& y) {
+    return tile_.widen(y.as<const Bits>() + results_at_, whole_.channels, out_, plan_.channels);
+  }
+  float* new_image(const Operand&) {
+    float* const to = tile_.room(in_ * plan_.channels);
+    std::fill_n(to, in_ * plan_.channels, 0.f);
+    return to;
+  }
+  void store_image(const float* from, const Operand& dx) const {
+    tile_.round(from, dx.as<Bits>() + image_at_, whole_.channels, in_, plan_.channels);
+  }
+
+ private:
+  const PoolPlan& whole_;
+  const i64 in_, out_, image_at_, results_at_;
+  PoolPlan plan_;
+  HalfTile tile_;
+};
+
+/// Calls f(part) for bands of all results.
 ///   owned   the bands' rows of the image are those that no other band's windows touch, and in between all others;
 ///           otherwise those that its windows read
 template <class F>
@@ -72,75 +136,32 @@ void each_band(const PoolPlan& p, DType d, bool owned, const F& f) {
   };
   parallel_for(p.batch * depth.out * bands, worth_sharing / std::max<i64>(1, work) + 1, [&](i64 begin, i64 end) {
     for (i64 i = begin; i < end; ++i) {
-      Band b{i / bands / depth.out, i / bands % depth.out, i % bands * most, 0, {}, {}, p};
-      b.rows = std::min(most, h.out - b.row);
-      b.z = positions(depth, b.plane, b.plane + 1), b.y = positions(h, b.row, b.row + b.rows);
-      b.plan.batch = 1;
-      b.plan.axis[0] = part_of(depth, b.z, b.plane, 1), b.plan.axis[1] = part_of(h, b.y, b.row, b.rows);
-      HalfTile tile(d, 2 * b.numbers() + b.results());
-      f(b, tile);
+      const i64 plane = i / bands % depth.out, first = i % bands * most, past = std::min(first + most, h.out);
+      f(HalfRowsPart(p, d, i / bands / depth.out, plane, {first, past}, positions(depth, plane, plane + 1),
+                     positions(h, first, past)));
     }
   });
 }
 
-TANDEM_INLINE void half_forward(const KernelCall& c, Pool<float> kernel) {
-  const PoolPlan p = plan_of(c, c.in[0].shape());
-  if (c.out[0].size() == 0) return;
-  each_band(p, c.out[0].spec->dtype, false, [&](const Band& b, HalfTile& tile) {
-    const float* const x = b.widen(p, c.in[0].as<Bits>(), tile);
-    float* const y = tile.room(b.results());
-    kernel(b.plan, b.part(), x, y);
-    tile.round(y, c.out[0].as<Bits>() + b.results_at(p), b.results(), 1, b.results());
-  });
-}
-TANDEM_INLINE void half_pick(const KernelCall& c, TwoInputs<float> kernel) {
-  const PoolPlan p = plan_of(c, c.in[1].shape());
-  if (c.out[0].size() == 0) return;
-  each_band(p, c.out[0].spec->dtype, false, [&](const Band& b, HalfTile& tile) {
-    const float* const v = b.widen(p, c.in[0].as<Bits>(), tile);
-    const float* const x = b.widen(p, c.in[1].as<Bits>(), tile);
-    float* const y = tile.room(b.results());
-    kernel(b.plan, b.part(), v, x, y);
-    tile.round(y, c.out[0].as<Bits>() + b.results_at(p), b.results(), 1, b.results());
-  });
-}
+struct PoolWidened {
+  using Number = float;
 
-/// Where windows overlap gradients are summed: a whole image, but few channels at a time.
-inline void half_backward_channels(const KernelCall& c, const PoolPlan& p, TwoInputs<float> kernel, bool reads_x) {
-  const i64 block = channel_block(p), blocks = (p.channels + block - 1) / block;
-  const i64 in = p.axis[0].in * p.axis[1].in * p.axis[2].in, out = p.axis[0].out * p.axis[1].out * p.axis[2].out;
-  parallel_for(p.batch * blocks, worth_sharing / std::max<i64>(1, in * block) + 1, [&](i64 begin, i64 end) {
-    HalfTile tile(c.out[0].spec->dtype, (2 * in + out) * block);
-    for (i64 i = begin; i < end; ++i) {
-      const i64 image = i / blocks, channel = i % blocks * block;
-      PoolPlan own = p;
-      own.batch = 1, own.channels = std::min(block, p.channels - channel);
-      const i64 at = image * in * p.channels + channel;
-      tile.clear();
-      const float* const g =
-          tile.widen(c.in[0].as<Bits>() + image * out * p.channels + channel, p.channels, out, own.channels);
-      const float* const x = reads_x ? tile.widen(c.in[1].as<Bits>() + at, p.channels, in, own.channels) : nullptr;
-      float* const dx = tile.room(in * own.channels);
-      std::fill_n(dx, in * own.channels, 0.f);
-      kernel(own, {0, 0, p.axis[0].out, 0, p.axis[1].out, 0, own.channels}, g, x, dx);
-      tile.round(dx, c.out[0].as<Bits>() + at, p.channels, in, own.channels);
-    }
-  });
-}
+  template <class F>
+  static void each(const PoolPlan& p, DType d, const F& f) {
+    each_band(p, d, false, f);
+  }
+  /// Where windows overlap gradients are summed: a whole image, but few channels at a time.
+  template <class F>
+  static void each_apart(const PoolPlan& p, DType d, const F& f) {
+    if (apart(p.axis[0]) && apart(p.axis[1])) return each_band(p, d, true, f);
+    each_image_part(p, [&](i64 image, i64 channel, i64 past) { f(HalfChannelsPart(p, d, image, channel, past)); });
+  }
+};
+
+TANDEM_INLINE void half_forward(const KernelCall& c, Pool<float> kernel) { forward_of<PoolWidened>(c, kernel); }
+TANDEM_INLINE void half_pick(const KernelCall& c, TwoInputs<float> kernel) { pick_of<PoolWidened>(c, kernel); }
 TANDEM_INLINE void half_backward(const KernelCall& c, TwoInputs<float> kernel, bool reads_x) {
-  const Operand &g = c.in[0], &x = c.in[1], &dx = c.out[0];
-  if (dx.size() == 0) return;
-  if (g.size() == 0) return std::fill_n(dx.as<Bits>(), dx.size(), Bits(0)), void();
-  const PoolPlan p = plan_of(c, x.shape());
-  if (!apart(p.axis[0]) || !apart(p.axis[1])) return half_backward_channels(c, p, kernel, reads_x);
-  each_band(p, dx.spec->dtype, true, [&](const Band& b, HalfTile& tile) {
-    const float* const up = tile.widen(g.as<Bits>() + b.results_at(p), b.results(), 1, b.results());
-    const float* const image = reads_x ? b.widen(p, x.as<Bits>(), tile) : nullptr;
-    float* const to = tile.room(b.numbers());
-    std::fill_n(to, b.numbers(), 0.f);
-    kernel(b.plan, b.part(), up, image, to);
-    b.round(p, to, dx.as<Bits>(), tile);
-  });
+  backward_of<PoolWidened>(c, kernel, reads_x);
 }
 
 }  // namespace TANDEM_NS::cpu::pooling

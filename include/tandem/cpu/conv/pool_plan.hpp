@@ -62,5 +62,17 @@ inline i64 channel_block(const PoolPlan& p) {
   while (block > 16 && p.batch * ((p.channels + block - 1) / block) < threads) block /= 2;
   return block;
 }
+/// Calls f(image, channel, past) for blocks of the channels of each image.
+template <class F>
+void each_image_part(const PoolPlan& p, F f) {
+  const i64 block = channel_block(p), blocks = (p.channels + block - 1) / block;
+  const i64 size = p.axis[0].in * p.axis[1].in * p.axis[2].in * p.channels / std::max<i64>(1, blocks);
+  parallel_for(p.batch * blocks, worth_sharing / std::max<i64>(1, size) + 1, [&](i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i) {
+      const i64 channel = i % blocks * block;
+      f(i / blocks, channel, std::min(p.channels, channel + block));
+    }
+  });
+}
 
 }  // namespace TANDEM_NS::cpu::pooling
