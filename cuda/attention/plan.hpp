@@ -5,24 +5,9 @@
 #include "cuda/number.hpp"
 #include "cuda/queue.hpp"
 #include "tandem/attrs/attention.hpp"
+#include "tandem/attrs/matrix_places.hpp"
 
 namespace TANDEM_NS::cuda {
-
-/// Where the matrices [steps, width] of an operand lie, one for each head: in its last two axes, or with the heads
-/// between them.
-struct MatrixPlaces {
-  i64 heads = 1, ld, head, batch;  // ld: from row to row; head, batch: from matrix to matrix
-
-  MatrixPlaces(const Shape& s, bool steps_first) {
-    const i64 width = s.dim(-1), steps = s.dim(steps_first ? -3 : -2);
-    if (s.rank() > 2) heads = s.dim(steps_first ? -2 : -3);
-    ld = steps_first ? heads * width : width;
-    head = steps_first ? width : steps * width;
-    batch = heads * steps * width;
-  }
-  /// The element at which matrix i begins.
-  TANDEM_HD i64 at(i64 i) const { return i / heads * batch + i % heads * head; }
-};
 
 /// What the kernels know of a call. Matrices of queries are counted in row-major order of their leading axes.
 struct AttentionPlan {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tandem/attrs/matrix_places.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/cpu/attention/attention.hpp"
 #include "tandem/cpu/gemm/gemm.hpp"
@@ -73,22 +74,6 @@ struct Tiles {
   }
   i64 begin(i64 i) const { return i * size; }
   i64 width(i64 i) const { return std::min(size, n - i * size); }
-};
-
-// Where the matrices [steps, width] of an operand lie, one for each head: in its last two axes, or with the heads
-// between them.
-struct MatrixPlaces {
-  i64 heads = 1, ld, head, batch;  // ld: from row to row; head, batch: from matrix to matrix
-
-  MatrixPlaces(const Shape& s, bool steps_first) {
-    const i64 width = s.dim(-1), steps = s.dim(steps_first ? -3 : -2);
-    if (s.rank() > 2) heads = s.dim(steps_first ? -2 : -3);
-    ld = steps_first ? heads * width : width;
-    head = steps_first ? width : steps * width;
-    batch = heads * steps * width;
-  }
-  /// The element at which row `row` of matrix i begins.
-  i64 at(i64 i, i64 row) const { return i / heads * batch + i % heads * head + row * ld; }
 };
 
 struct AttentionPlan {
