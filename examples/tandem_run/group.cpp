@@ -78,12 +78,25 @@ void Group::wait_for_events() {
 void Group::take_signals() {
   for (int signal = 0; (signal = signals_.take()) != 0;) {
     if (signal == SIGCHLD) continue;
-    for (const auto& p : processes_)
-      if (p->runs()) p->send(signal);
-    if (signal == SIGUSR1) continue;
-    if (outcome_.was_interrupted) kill_at_ = now();  // the second one
-    outcome_.was_interrupted = true;
-    if (!kill_at_) kill_at_ = now() + options_.grace;
+    if (signal != SIGUSR1 && !outcome_.was_interrupted) tell([&] { nodes_.report_signal(signal); });
+    pass_on(signal);
+  }
+}
+
+void Group::pass_on(int signal) {
+  for (const auto& p : processes_)
+    if (p->runs()) p->send(signal);
+  if (signal == SIGUSR1) return;
+  if (outcome_.was_interrupted) kill_at_ = now();  // the second one
+  outcome_.was_interrupted = true;
+  if (!kill_at_) kill_at_ = now() + options_.grace;
+}
+
+void Group::tell(const std::function<void()>& report) {
+  try {
+    report();
+  } catch (const tandem::errors::UnavailableError& e) {
+    say("the other nodes cannot be told: " + e.message());
   }
 }
 
@@ -97,13 +110,10 @@ void Group::fail(const Failure& failure, bool is_ours) {
   has_failed_ = true;
   outcome_.status = failure.status;
   say(failure.text + (outcome_.was_interrupted ? "" : "; stopping the others"));
-  if (is_ours) {
-    try {
+  if (is_ours)
+    tell([&] {
       nodes_.report(attempt_, {failure.status, failure.text + " on node " + std::to_string(options_.node)});
-    } catch (const tandem::errors::UnavailableError& e) {
-      say("the other nodes cannot be told: " + e.message());
-    }
-  }
+    });
   if (!outcome_.was_interrupted) stop();  // otherwise all have got the signal, and save what they have
 }
 
@@ -128,9 +138,14 @@ void Group::pass_output() {
 }
 
 void Group::look_at_nodes() {
-  if (has_failed_ || now() < next_look_) return;
+  if (has_failed_ || outcome_.was_interrupted || now() < next_look_) return;
   next_look_ = now() + 0.2;
-  if (const std::optional<Failure> f = nodes_.failure(attempt_)) fail(*f, false);
+  const std::optional<Failure> f = nodes_.failure(attempt_);
+  if (!f) return;
+  if (!f->signal) return fail(*f, false);
+  say(f->text + "; passing it on");
+  outcome_.status = f->status;
+  pass_on(f->signal);
 }
 
 }  // namespace launcher

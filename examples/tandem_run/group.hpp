@@ -1,5 +1,6 @@
 // Group: the processes of this machine, from their start until none of them is left.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ class Group {
   Start start_of(int local, int port) const;
   void wait_for_events();
   void take_signals();
+  void pass_on(int signal);
+  void tell(const std::function<void()>& report);
   void reap();
   void fail(const Failure& failure, bool is_ours);
   void stop();

@@ -50,15 +50,11 @@ void complete(CLI::App& app, Options& o) {
   if (o.nodes > 1 && o.rendezvous.empty()) throw CLI::RequiredError("--rendezvous, with --nnodes,");
 }
 
-struct Interrupted {
-  int signal;
-};
-
 int launch(const Options& o) {
   launcher::Signals signals;
   launcher::Nodes nodes(o, [&] {
     const int signal = signals.take();
-    if (signal && signal != SIGCHLD && signal != SIGUSR1) throw Interrupted{signal};
+    if (signal && signal != SIGCHLD && signal != SIGUSR1) throw launcher::Interrupted{signal};
   });
   for (int attempt = 0;; ++attempt) {
     const auto [met, port] = nodes.meet(attempt);
@@ -82,7 +78,7 @@ int main(int argc, char** argv) {
   return program::run("tandem_run", app, argc, argv, [&] {
     try {
       return launch(options);
-    } catch (const Interrupted& e) {
+    } catch (const launcher::Interrupted& e) {
       return 128 + e.signal;
     }
   });

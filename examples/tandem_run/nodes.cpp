@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -48,7 +50,9 @@ Nodes::Nodes(const Options& options, std::function<void()> check) : options_(opt
       store_.emplace(place_, 1);
       break;
     } catch (const tandem::errors::UnavailableError&) {
-      if (seconds_since(begin) > options_.timeout) throw;
+      if (seconds_since(begin) > options_.timeout)
+        throw tandem::errors::UnavailableError(
+            "--rendezvous", fmt::format("node 0 cannot be reached at {} within {} s", place_.text(), options_.timeout));
       wait(0.1);
       if (is_folder(options_.rendezvous) && options_.node > 0) find_place();  // the file may have been an old one
     }
@@ -72,12 +76,17 @@ void Nodes::find_place() {
   const bool by_file = is_folder(options_.rendezvous);
   if (!by_file) place_ = Endpoint::parse("--rendezvous", options_.rendezvous);
   if (options_.node == 0) {
+    if (by_file && !std::filesystem::is_directory(options_.rendezvous))
+      throw tandem::errors::UnavailableError("--rendezvous", options_.rendezvous + " is not a folder");
     server_ = std::make_unique<TcpStoreServer>("", place_.port);
     if (!by_file) return;
     place_ = {host_name(), server_->port()};
     const std::string path = options_.rendezvous + "/tandem_run.store";
-    std::ofstream(path + ".new") << place_.text() << "\n";
-    std::filesystem::rename(path + ".new", path);
+    std::error_code error;
+    if (!(std::ofstream(path + ".new") << place_.text() << std::endl)) error.assign(errno, std::generic_category());
+    else std::filesystem::rename(path + ".new", path, error);
+    if (error)
+      throw tandem::errors::UnavailableError("--rendezvous", fmt::format("cannot write {}: {}", path, error.message()));
     file_ = path;
     return;
   }
@@ -123,6 +132,11 @@ Nodes::Meeting Nodes::meet(int attempt) {
   std::size_t arrived = 0;
   for (;; wait(0.05)) {
     say_alive();
+    if (const std::optional<Failure> f = signal_elsewhere()) {
+      fmt::print(stderr, "tandem_run: {}; stopping\n", f->text);
+      leave();
+      throw Interrupted{f->signal};
+    }
     attempt = newest_attempt(attempt);
     const std::string folder = key(attempt, "arrived/"), own = folder + std::to_string(options_.node);
     if (came_to != attempt) {
@@ -138,7 +152,7 @@ Nodes::Meeting Nodes::meet(int attempt) {
     if (came_to == attempt && arrived == static_cast<std::size_t>(options_.nodes)) break;
     if (seconds_since(begin) > options_.timeout)
       throw tandem::errors::UnavailableError(
-          "tandem_run", fmt::format("{} of {} nodes have come within {} s", arrived, options_.nodes, options_.timeout));
+          "--nnodes", fmt::format("{} of {} nodes have come within {} s", arrived, options_.nodes, options_.timeout));
   }
   met_ = Clock::now();
   const std::string port = store_->get(key(attempt, "port"), options_.timeout);
@@ -150,6 +164,9 @@ Nodes::Meeting Nodes::meet(int attempt) {
 void Nodes::report(int attempt, const Failure& f) {
   if (!store_ || store_->add(key(attempt, "failures"), 1) != 1) return;  // the first one counts
   store_->set(key(attempt, "failed"), fmt::format("{} {}", f.status, f.text));
+}
+void Nodes::report_signal(int signal) {
+  if (store_) store_->set("launch/signal", fmt::format("{} {}", signal, options_.node));
 }
 void Nodes::report_success(int attempt) {
   if (store_) store_->add(key(attempt, "succeeded"), 1);
@@ -163,10 +180,22 @@ std::optional<Failure> Nodes::silent_node() {
   return {};
 }
 
+std::optional<Failure> Nodes::signal_elsewhere() {
+  const std::optional<std::string> text = store_->find("launch/signal");
+  if (!text) return {};
+  Failure f;
+  const std::size_t space = text->find(' ');
+  std::from_chars(text->data(), text->data() + space, f.signal);
+  f.status = 128 + f.signal;
+  f.text = fmt::format("node {} has got signal {} ({})", text->substr(space + 1), f.signal, ::strsignal(f.signal));
+  return f;
+}
+
 std::optional<Failure> Nodes::failure(int attempt) {
   if (!store_) return {};
   try {
     say_alive();
+    if (const std::optional<Failure> signal = signal_elsewhere()) return signal;
     if (const std::optional<std::string> text = store_->find(key(attempt, "failed"))) {
       Failure f;
       const std::size_t space = text->find(' ');

@@ -16,6 +16,11 @@ namespace launcher {
 struct Failure {
   int status = 1;
   std::string text = {};
+  int signal = 0;  ///< that the tandem_run of another machine has got, which ends all of them; 0: none
+};
+/// Ends a wait for others: a signal that has come, here or on another machine.
+struct Interrupted {
+  int signal;
 };
 
 /// The table by which they agree. Node 0 keeps it; the processes meet there, too, if they use Gloo.
@@ -33,15 +38,17 @@ class Nodes {
   };
   /// Waits until all machines have come to this attempt, or to a later one, which a tandem_run that was started again
   /// finds the others at. If they run already, it makes them start again.
-  ///   throws  errors::UnavailableError if one does not come within the timeout
+  ///   throws  errors::UnavailableError if one does not come within the timeout; Interrupted if a signal has ended the
+  ///           processes of another machine
   Meeting meet(int attempt);
   const tandem::distribute::Endpoint& store() const { return place_; }
 
   /// Tells the others.
   void report(int attempt, const Failure& failure);
+  void report_signal(int signal);
   void report_success(int attempt);
-  /// What has failed on another machine; one that has said nothing for ten seconds has failed. A store that is gone is
-  /// a failure of node 0.
+  /// What has failed on another machine, or which signal it has got; one that has said nothing for ten seconds has
+  /// failed. A store that is gone is a failure of node 0.
   std::optional<Failure> failure(int attempt);
   /// Whether the processes of all machines have ended well.
   bool all_succeeded(int attempt);
@@ -55,6 +62,7 @@ class Nodes {
   void say_alive();
   int newest_attempt(int attempt);
   std::optional<Failure> silent_node();
+  std::optional<Failure> signal_elsewhere();
 
   const Options& options_;
   std::function<void()> check_;

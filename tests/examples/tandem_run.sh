@@ -150,11 +150,44 @@ cp "$folder/out1" "$folder/out"
 has '^\[1\] attempt 1$'
 cp "$folder/out0" "$folder/out"
 has 'node 1 (.*) was started again; stopping the others'
+# A signal to one node ends both, without a restart; the other one passes it on.
+rm -f "$folder"/up*
+meeting=127.0.0.1:$(free_port)
+for node in 0 1; do
+  "$program" -n 1 --nnodes 2 --node-rank $node --rendezvous "$meeting" --max-restarts 3 -- \
+    sh -c "trap 'echo saved \$RANK; exit 1' INT; touch $folder/up\$RANK; while :; do sleep 0.1; done" >"$folder/out$node" 2>&1 &
+  eval "node$node=\$!"
+done
+within 10 test -e "$folder/up0" -a -e "$folder/up1" && kill -INT $node1
+for node in 0 1; do
+  eval "wait \$node$node"
+  status=$?
+  cp "$folder/out$node" "$folder/out"
+  [ $status = 1 ] || fail "status $status of node $node after SIGINT to node 1"
+  has "^\[$node\] saved $node$"
+  has_not restart
+done
+cp "$folder/out0" "$folder/out"
+has 'node 1 has got signal 2 (Interrupt); passing it on'
+# Processes that end well after the signal.
+rm -f "$folder"/up*
+meeting=127.0.0.1:$(free_port)
+for node in 0 1; do
+  "$program" -n 1 --nnodes 2 --node-rank $node --rendezvous "$meeting" --max-restarts 3 --grace 5 -- \
+    sh -c "trap 'exit 0' INT; touch $folder/up\$RANK; while :; do sleep 0.1; done" >"$folder/out$node" 2>&1 &
+  eval "node$node=\$!"
+done
+within 10 test -e "$folder/up0" -a -e "$folder/up1" && kill -INT $node0
+wait $node1
+[ $? = 130 ] || { cp "$folder/out1" "$folder/out"; fail 'node 1 after SIGINT to node 0'; }
+wait $node0 || { cp "$folder/out0" "$folder/out"; fail 'node 0 after SIGINT'; }
 # A node that never comes, and one that dies.
 ends 1 -n 1 --nnodes 2 --node-rank 0 --rendezvous "127.0.0.1:$(free_port)" --timeout 0.5 -- true
-has '1 of 2 nodes have come within 0.5 s'
+has '^tandem_run: --nnodes: 1 of 2 nodes have come within 0.5 s'
 ends 1 -n 1 --nnodes 2 --node-rank 1 --rendezvous "127.0.0.1:$(free_port)" --timeout 0.5 -- true
-has 'cannot be reached'
+has '^tandem_run: --rendezvous: node 0 cannot be reached at 127.0.0.1:[0-9]* within 0.5 s'
+ends 1 -n 1 --nnodes 2 --rendezvous "$folder/none" -- true
+has '^tandem_run: --rendezvous: .*/none is not a folder$'
 
 # Wrong arguments.
 ends 2 -n 2
