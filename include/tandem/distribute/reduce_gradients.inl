@@ -8,7 +8,11 @@
 #include "tandem/distribute/reduce_gradients.hpp"
 #include "tandem/distribute/texts.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/create/constant.hpp"
+#include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/index/segment.hpp"
+#include "tandem/ops/index/sort.hpp"
 #include "tandem/ops/index/unique.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/concat.hpp"
@@ -64,6 +68,25 @@ inline Gradient gathered(const Communicator& group, const Gradient& g, const std
                        all_gather(rows.y, {.name = name, .group = group}), s.like};
 }
 
+// The number whose log2(count) bits are those of n in reverse.
+inline i64 reversed_bits(i64 n, i64 count) {
+  i64 r = 0;
+  for (; count > 1; count /= 2, n /= 2) r = 2 * r + n % 2;
+  return r;
+}
+// The rows of all shards in the order in which one process would have put them together (train/shards.inl): ranks with
+// their bits reversed. Equal rows are not added up before, as their sum depends on the order.
+TANDEM_INLINE Gradient ordered_rows(const Communicator& group, const Gradient& g, const std::string& name) {
+  if (group.size() == 1) return g;
+  const IndexedSlices s = g.slices();
+  const Tensor rows = cast(s.indices, DType::int64);
+  const Tensor place = zeros_like(rows) + constant(reversed_bits(group.rank(), group.size()));
+  const Tensor all = all_gather(stack({rows, place}, {.axis = 1}), {.name = name, .group = group});
+  const Tensor order = argsort(all(Slice(), 1));
+  return IndexedSlices{gather(all_gather(s.values, {.name = name, .group = group}), order),
+                       gather(cast(all(Slice(), 0), s.indices.dtype()), order), s.like};
+}
+
 // The sums in the order of a tree over ranks: r and r + p / 2, and so on. The same bits as if one process had added up
 // all.
 TANDEM_INLINE std::vector<Tensor> ordered_sums(const Communicator& group, const PlannedBucket& bucket,
@@ -89,9 +112,9 @@ TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, 
   std::vector<Gradient> r = gradients;
   for (std::size_t i = gradients.size(); i-- > 0;) {
     const Gradient& g = gradients[i];
-    if (!g.is_set() || (g.is_sparse() && options.virtual_shards == 0) || stays(i)) continue;
+    if (!g.is_set() || g.is_sparse() || stays(i)) continue;
     const bool narrow = compress && i < variables.size() && g.values().dtype() == DType::float32;
-    plan.add(narrow ? cast(g.tensor(), DType::bfloat16) : g.tensor(), i);
+    plan.add(narrow ? cast(g.dense(), DType::bfloat16) : g.dense(), i);
   }
   std::vector<Tensor> tokens;
   std::vector<std::string> labels;
@@ -101,7 +124,8 @@ TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, 
     if (!is_ordered) tokens.push_back(start_bucket(group, static_cast<i64>(b), labels[b], plan.buckets[b].tensors));
   }
   for (std::size_t i = 0; i < gradients.size(); ++i)
-    if (gradients[i].is_sparse() && !is_ordered && !stays(i)) r[i] = gathered(group, gradients[i], variables[i].name());
+    if (gradients[i].is_sparse() && !stays(i))
+      r[i] = (is_ordered ? ordered_rows : gathered)(group, gradients[i], variables[i].name());
   for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
     const PlannedBucket& bucket = plan.buckets[b];
     const std::vector<Tensor> sums =

@@ -2,9 +2,11 @@
 #pragma once
 #include <algorithm>
 
+#include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/pointwise/add_n.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/slice.hpp"
 #include "tandem/ops/transfer.hpp"
 #include "tandem/train/shards.hpp"
@@ -42,13 +44,24 @@ TANDEM_INLINE Batch Shards::begin(const Batch& batch, i64 i) {
   }
   return r;
 }
-// By add_n: a sum of products by + becomes one product, which adds up in another order (combine_products).
+// The sum of two gradients of a Variable, on the device of the first. Row-sparse ones stay so: their rows are put
+// together. Dense ones by add_n: a sum of products by + becomes one product, which adds up in another order
+// (combine_products).
+TANDEM_INLINE Gradient sum_of_two(const Gradient& a, const Gradient& b) {
+  const Device device = a.values().device();
+  if (!a.is_sparse() || !b.is_sparse()) return add_n({a.tensor(), b.tensor().to(device)});
+  const Tensor rows = a.indices(), more = b.indices();
+  const DType dtype = rows.dtype() == more.dtype() ? rows.dtype() : DType::int64;
+  return IndexedSlices{concat({a.values(), b.values().to(device)}, 0),
+                       concat({cast(rows, dtype), cast(more, dtype).to(device)}, 0), a.like()};
+}
+// In the order of a tree. That of rows that are put together: the shards' numbers with their bits reversed.
 TANDEM_INLINE std::vector<Gradient> Shards::sum(std::vector<std::vector<Gradient>> g) {
   for (std::size_t count = g.size(); count > 1;) {
     const std::size_t n = (count + 1) / 2;
     for (std::size_t i = 0; i + n < count; ++i)
       for (std::size_t k = 0; k < g[i].size(); ++k)
-        if (g[i][k].is_set()) g[i][k] = add_n({g[i][k].tensor(), g[i + n][k].tensor().to(g[i][k].tensor().device())});
+        if (g[i][k].is_set()) g[i][k] = sum_of_two(g[i][k], g[i + n][k]);
     count = n;
   }
   return std::move(g[0]);
