@@ -106,3 +106,22 @@ TEST_CASE("Clipping by norms checks all of them with one op in a trace") {
     CHECK(debugging::op_counts().at("assert") == 1);
   }
 }
+TEST_CASE("The options of optimizers clip equal rows of a sparse gradient by their sum") {
+  using Options = optimizers::SGDOptions;
+  const auto after = [](const Options& options, bool is_sparse) {
+    const Variable table(zeros({3, 1}));
+    const Gradient sparse(
+        IndexedSlices{constant({{3.f}, {0.f}, {3.f}}), constant(std::vector<i64>{2, 0, 2}), Tensor(table)});
+    const std::vector<Gradient> gradients{is_sparse ? sparse : Gradient(sparse.tensor())};
+    const optimizers::SGD sgd(options);
+    const auto step = function([&](const Tensor&) { sgd.apply_gradients(gradients, {table}); });
+    sgd.apply_gradients(gradients, {table});
+    step(constant(0.f));
+    return table.to_vector<float>();
+  };
+  for (const Options& o : {Options{.learning_rate = 1, .clipnorm = 2}, Options{.learning_rate = 1, .clipvalue = 2},
+                           Options{.learning_rate = 1, .global_clipnorm = 2}}) {
+    CHECK(after(o, true) == std::vector<float>{0, 0, -4});
+    CHECK(after(o, true) == after(o, false));
+  }
+}

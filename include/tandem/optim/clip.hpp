@@ -18,7 +18,8 @@ struct ClipByNormOptions {
 ///   t         floating; returns the same shape. throws errors::InvalidArgumentError unless c > 0
 ///   gradient  exact
 TANDEM_API Tensor clip_by_norm(const Tensor& t, double clip_norm, ClipByNormOptions options = {});
-/// Scales each gradient on its own. Unset gradients stay unset; a sparse gradient counts its values.
+/// Scales each gradient on its own. Unset gradients stay unset; a sparse gradient counts its values, equal rows one by
+/// one. The options of optimizers add these up first.
 TANDEM_API std::vector<Gradient> clip_by_norm(const std::vector<Gradient>& gradients, double clip_norm);
 
 struct ClippedGradients {

@@ -90,7 +90,7 @@ class TANDEM_API Optimizer : public Module {
   /// Applies one update step. Unset gradients are skipped: their Variables and slots do not change. Gradients are
   /// clipped first, then weights decay, then they are updated, then projected to their constraints (as in Keras 3). A
   /// row-sparse gradient does all of this to the rows that it names alone, but for a constraint, which applies to the
-  /// whole Variable; equal rows add up after the clipping. In the scope of a strategy (distribute/strategy.hpp) the
+  /// whole Variable; equal rows add up before the clipping. In the scope of a strategy (distribute/strategy.hpp) the
   /// gradients of all replicas are added first.
   ///   throws  errors::InvalidArgumentError if there are no variables, all gradients are unset, the lists differ in
   ///           length, or the shape or dtype of a gradient does not match its variable; nothing is changed then

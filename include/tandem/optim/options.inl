@@ -5,9 +5,12 @@
 
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/debug/assert.hpp"
+#include "tandem/ops/index/segment.hpp"
+#include "tandem/ops/index/unique.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/optim/clip.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tandem/optim/options.hpp"
@@ -57,7 +60,18 @@ TANDEM_INLINE void check_norms(const char* option, const Tensor& norms, const st
   }
   require_finite(option, norms, of_all);
 }
-TANDEM_INLINE std::vector<Gradient> clip_each_norm(const std::vector<Gradient>& gradients, double clip_norm) {
+// Row-sparse gradients with each row once, so that their values have the norm of the dense form, however many processes
+// have added up rows before.
+TANDEM_INLINE std::vector<Gradient> with_distinct_rows(std::vector<Gradient> gradients) {
+  for (Gradient& g : gradients) {
+    if (!g.is_sparse() || g.first_row() >= 0) continue;
+    const Unique rows = unique(g.indices());
+    g = IndexedSlices{unsorted_segment_sum(g.values(), rows.idx, get_shape(rows.y)[0]), rows.y, g.like()};
+  }
+  return gradients;
+}
+TANDEM_INLINE std::vector<Gradient> clip_each_norm(const std::vector<Gradient>& unclipped, double clip_norm) {
+  const std::vector<Gradient> gradients = with_distinct_rows(unclipped);
   std::vector<Tensor> norms;
   const Tensor all = norms_to_clip(gradients, &norms);
   if (!all.is_set()) return gradients;
@@ -69,9 +83,10 @@ TANDEM_INLINE std::vector<Gradient> clip_each_norm(const std::vector<Gradient>& 
   return r;
 }
 TANDEM_INLINE std::vector<Gradient> clip_each_value(const std::vector<Gradient>& gradients, double clip_value) {
-  return clip_by_value(gradients, -clip_value, clip_value);
+  return clip_by_value(with_distinct_rows(gradients), -clip_value, clip_value);
 }
-TANDEM_INLINE std::vector<Gradient> clip_joint_norm(const std::vector<Gradient>& gradients, double clip_norm) {
+TANDEM_INLINE std::vector<Gradient> clip_joint_norm(const std::vector<Gradient>& unclipped, double clip_norm) {
+  const std::vector<Gradient> gradients = with_distinct_rows(unclipped);
   const Tensor norm = global_norm(gradients);
   check_norms("global_clipnorm", norm, gradients, "all gradients");
   return clip_by_global_norm(gradients, clip_norm, {.use_norm = norm}).gradients;
