@@ -74,6 +74,15 @@ TEST_CASE("all_reduce: every dtype") {
     });
 }
 
+TEST_CASE("all_reduce: a mean of half precision whose sum it does not have") {
+  check_ranks(3, [](const Communicator& w) {
+    const Tensor large = cast(constant({60000.f, 300.f * static_cast<float>(w.rank())}), float16);
+    const Tensor mean = distribute::all_reduce(large, {.op = ReduceOp::mean});
+    if (mean.dtype() != float16) return to_string(mean);
+    return differs<float>(cast(mean, float32), {60000, 300});
+  });
+}
+
 TEST_CASE("broadcast, all_gather, reduce_scatter, all_to_all") {
   check_ranks(3, [](const Communicator& w) {
     const float r = static_cast<float>(w.rank());

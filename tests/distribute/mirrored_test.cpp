@@ -38,6 +38,19 @@ TEST_CASE("run calls f once for each replica, with its rows; reduce and gather p
   CHECK(strategy.run([](const Tensor& part) { return part; }, x(Slice(0, 2))).size() == 2);  // a row each
 }
 
+TEST_CASE("a mean of half precision whose sum it does not have") {
+  const MirroredStrategy strategy(2);
+  const Tensor x = cast(constant({60000.f, 50000.f, 60000.f, 50000.f}), float16);
+  const auto largest = strategy.run([](const Tensor& part) { return reduce_max(part); }, x);
+  const Tensor mean = strategy.reduce(ReduceOp::mean, largest);
+  CHECK(mean.dtype() == float16);
+  CHECK(cast(mean, float32).item<float>() == 60000);
+  const auto rows = strategy.run([](const Tensor& part) { return part; }, x);
+  const Tensor of_all = strategy.reduce(ReduceOp::mean, rows, 0);
+  CHECK(of_all.dtype() == float16);
+  CHECK(cast(of_all, float32).item<float>() == Approx(55000).epsilon(1e-3));
+}
+
 TEST_CASE("with fewer rows than replicas, means are over the replicas that are called") {
   const MirroredStrategy strategy(3);
   const auto mean = [](const Tensor& part) { return nn::compute_average_loss(reduce_sum(part, 1)); };

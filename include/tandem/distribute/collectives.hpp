@@ -29,7 +29,8 @@ struct AllReduceOptions {
 ///   x         numbers, of the same shape in all ranks; mean: floating or complex; min and max: not complex; of bool
 ///   min
 ///             says whether all are true, max whether any is
-///   returns   shape and dtype of x. Half precision is combined in float32 and rounded at each rank; integers wrap
+///   returns   shape and dtype of x. Half precision is combined in float32 and rounded at each rank, a mean once;
+///             integers wrap
 ///   throws    errors::InvalidArgumentError for a dtype that `.op` is not defined for
 ///   gradient  sum and mean: all_reduce of g by the same; min, max: the sum of the ranks' g, divided among the ranks
 ///             whose x is the result; prod: that sum times the conjugate of the product of the other ranks' x

@@ -352,6 +352,10 @@ TANDEM_INLINE constexpr OpDef all_to_all_op = distribute::impl::rows_row(
 
 namespace distribute {
 
+  if (o.op == ReduceOp::mean && dtypes::half_floating.has(x.dtype())) {  // the sum may overflow where the mean does not
+    const tandem::detail::CallSite call(o);
+    return cast(apply1(all_reduce_op, impl::attrs_of(o, o.op), {o.name, o.where}, cast(x, DType::float32)), x.dtype());
+  }
 TANDEM_INLINE Tensor all_reduce(const Tensor& x, AllReduceOptions o) {
   const bool is_linear = o.op == ReduceOp::sum || o.op == ReduceOp::mean;
   return apply1(is_linear ? all_reduce_op : all_combine_op, impl::attrs_of(o, o.op), {o.name, o.where}, x);

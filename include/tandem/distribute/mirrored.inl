@@ -5,6 +5,7 @@
 #include "tandem/distribute/collectives.hpp"
 #include "tandem/distribute/mirrored.hpp"
 #include "tandem/ops/cast.hpp"
+#include "tandem/ops/half.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
@@ -113,15 +114,19 @@ TANDEM_INLINE void MirroredStrategy::check_equal(const std::vector<std::vector<T
                                                                           std::to_string(t.size()) + " tensors");
 }
 TANDEM_INLINE Tensor MirroredStrategy::reduced(ReduceOp op, const std::vector<Tensor>& values) {
-  Tensor r = values[0];
-  if (!r.is_set()) return r;  // a gradient that no replica has
+  if (!values[0].is_set()) return values[0];  // a gradient that no replica has
+  const DType dtype = values[0].dtype();
+  const auto wide = [&](const Tensor& x) {  // in half precision a sum may overflow where the mean does not
+    return op == ReduceOp::mean ? tandem::detail::widened(x) : x;
+  };
+  Tensor r = wide(values[0]);
   for (std::size_t i = 1; i < values.size(); ++i) {
     const Tensor& x = values[i];
     if (x.shape() != r.shape())
       errors::raise<errors::InvalidArgumentError>(
           "MirroredStrategy::reduce", "the replicas' values differ in shape: " + to_string(values[0].spec()) + " and " +
                                           to_string(x.spec()) + " (reduce them along an axis, or gather them)");
-    const Tensor here = x.to(r.device());
+    const Tensor here = wide(x.to(r.device()));
     switch (op) {
       case ReduceOp::sum:
       case ReduceOp::mean: r = r + here; break;
@@ -130,18 +135,22 @@ TANDEM_INLINE Tensor MirroredStrategy::reduced(ReduceOp op, const std::vector<Te
       case ReduceOp::prod: r = r * here; break;
     }
   }
-  return op == ReduceOp::mean && values.size() > 1 ? r / static_cast<double>(values.size()) : r;
+  if (op == ReduceOp::mean && values.size() > 1) r = r / static_cast<double>(values.size());
+  return dtypes::half_floating.has(dtype) ? cast(r, dtype) : r;
 }
 TANDEM_INLINE Tensor MirroredStrategy::reduced(ReduceOp op, const std::vector<Tensor>& values, i64 axis) {
   if (op != ReduceOp::sum && op != ReduceOp::mean)
     errors::raise<errors::InvalidArgumentError>("MirroredStrategy::reduce", "with an axis the op is sum or mean");
   std::vector<Tensor> sums, counts;
   for (const Tensor& x : values) {
-    sums.push_back(reduce_sum(x, axis));
+    sums.push_back(reduce_sum(op == ReduceOp::mean ? tandem::detail::widened(x) : x, axis));
     counts.push_back(shape(x, {.out_type = DType::int64})[resolve_axis("MirroredStrategy::reduce", axis, x.rank())]);
   }
   const Tensor sum = reduced(ReduceOp::sum, sums);
-  return op == ReduceOp::sum ? sum : sum / cast(reduced(ReduceOp::sum, counts), sum.dtype()).to(sum.device());
+  if (op == ReduceOp::sum) return sum;
+  const Tensor count = cast(reduced(ReduceOp::sum, counts), sum.dtype()).to(sum.device());
+  const DType dtype = values[0].dtype();
+  return dtypes::half_floating.has(dtype) ? cast(sum / count, dtype) : sum / count;
 }
 TANDEM_INLINE Tensor MirroredStrategy::gathered(const std::vector<Tensor>& values, i64 axis) {
   std::vector<Tensor> here;
