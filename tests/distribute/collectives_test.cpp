@@ -1,6 +1,9 @@
 // Collectives in a simulated cluster: eagerly, under tapes, in traced functions; groups; operations that differ.
 #include "tandem/distribute/collectives.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <string>
 
@@ -80,6 +83,32 @@ TEST_CASE("all_reduce: a mean of half precision whose sum it does not have") {
     const Tensor mean = distribute::all_reduce(large, {.op = ReduceOp::mean});
     if (mean.dtype() != float16) return to_string(mean);
     return differs<float>(cast(mean, float32), {60000, 300});
+  });
+}
+
+TEST_CASE("a child of fork() is not a rank") {
+  SimCluster(2).run([](const Communicator& w) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      int raised = 0;
+      const auto raises = [&](const auto& f) {
+        try {
+          f();
+        } catch (const errors::FailedPreconditionError& e) {
+          raised += std::string(e.what()).find("made this one by fork()") != std::string::npos;
+        } catch (const errors::OpError&) {
+          raised = -9;
+        }
+      };
+      raises([&] { distribute::all_reduce(constant(1.f)); });
+      raises([&] { w.barrier(); });
+      raises([&] { w.split(0); });
+      ::_exit(raised);
+    }
+    int status = -1;
+    if (::waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 3)
+      errors::raise<errors::InternalError>("test", "status " + std::to_string(status));
+    w.barrier();
   });
 }
 

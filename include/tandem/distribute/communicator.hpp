@@ -57,6 +57,9 @@ class TANDEM_API Running {
 /// An operation that does not end within the timeout raises errors::UnavailableError, which says who is missing. The
 /// group is then dead: each later operation raises at once. A program ends then, and a launcher starts it again from
 /// its newest checkpoint (tandem_run --max-restarts).
+///
+/// A child that fork() has made is not a rank: the operations and split() raise errors::FailedPreconditionError there,
+/// unless there is no launcher.
 class TANDEM_API Communicator {
  public:
   /// All processes that a launcher has started; without a launcher, this process alone. The first call connects them,

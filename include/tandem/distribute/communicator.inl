@@ -1,5 +1,7 @@
 // Definitions of distribute/communicator.hpp: groups, their time limits and their errors.
 #pragma once
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -53,9 +55,11 @@ struct Communicator::State final : Opaque {
   int local_rank = 0, local_size = 1, node = 0, nodes = 1;
   i64 step = -1, operations = 0, splits = 0;
   bool checks_all = false;
+  const pid_t process = ::getpid();
   std::string failure;  // why the group is dead; empty: it is not
   std::map<i64, impl::Bucket> buckets;
 
+  void check_process(const char* op) const;
   void check(const Collective& call, const char* op, const std::string& label);
   void find_nodes();
   std::vector<impl::Fingerprint> gather(const impl::Fingerprint& own, const char* op, const std::string& what);
@@ -90,6 +94,14 @@ TANDEM_INLINE std::vector<impl::Fingerprint> Communicator::State::gather(const i
                         .receive = each};
   wait(*transport->start(call), op, what);
   return all;
+}
+// A child of fork() has neither the threads of the transport nor connections of its own. A process without a launcher
+// needs none.
+TANDEM_INLINE void Communicator::State::check_process(const char* op) const {
+  if (::getpid() != process && std::strcmp(transport->kind(), "none") != 0)
+    errors::raise<errors::FailedPreconditionError>(op, "group '" + name +
+                                                           "' belongs to the process that has made this one by fork(): "
+                                                           "call its operations there");
 }
 // Compares the call with those of the other ranks, before it is made: different ones would wait for each other or
 // exchange nonsense.
@@ -223,6 +235,7 @@ TANDEM_INLINE Communicator Communicator::split(int color, int key) const {
   if (!s.failure.empty()) errors::raise<errors::UnavailableError>("Communicator::split", s.failure);
   const std::string part = s.name + "/" + std::to_string(s.splits++) + ":" + std::to_string(color);
   try {
+  s.check_process("Communicator::split");
     Communicator c(part, s.transport->split(color, key), s.timeout);
     c.state().step = s.step;
     return c;
@@ -242,6 +255,7 @@ TANDEM_INLINE Running Communicator::start(const Collective& call, const char* op
   Running r(new Running::Call{state_, nullptr, op, label});
   try {
     r.call_->pending = s.transport->start(call);
+  s.check_process(op);
   } catch (const std::exception& e) {  // the other ranks may have begun it
     s.failure = impl::call_text(op, label) + ": " + e.what();
     s.transport->abort();
@@ -260,6 +274,7 @@ TANDEM_INLINE void Running::wait() {
 TANDEM_INLINE void Communicator::run(const Collective& call, const char* op, const std::string& label) const {
   start(call, op, label).wait();
 }
+  s.check_process(call->op.c_str());
 
 namespace impl {
 

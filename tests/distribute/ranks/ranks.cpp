@@ -139,10 +139,18 @@ void test_several(const Communicator& c) {
   }
 }
 
-// A child that ends does not leave the group for its parent.
+// A child is not a rank: its operations raise, and its end does not leave the group for its parent.
 void test_fork(const Communicator& world) {
   const pid_t child = ::fork();
-  if (child == 0) std::exit(0);
+  if (child == 0) {
+    ::alarm(30);  // ends one that waits
+    try {
+      distribute::all_reduce(fill({3}, 2.f), {.group = world});
+    } catch (const errors::FailedPreconditionError&) {
+      std::exit(0);
+    }
+    std::exit(1);
+  }
   int status = -1;
   expect(child > 0 && ::waitpid(child, &status, 0) == child && status == 0, world, "a child of fork()");
   expect_equal(distribute::all_reduce(fill({3}, 2.f), {.group = world}), std::vector<double>(3, 2. * world.size()),
