@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <string>
 
 #include "tandem/autodiff/tape.hpp"
@@ -46,6 +47,27 @@ TEST_CASE("a program without a launcher is a group of one") {
   CHECK(distribute::all_reduce(constant({1.f, 2.f})).to_vector<float>() == Floats{1, 2});
   CHECK(distribute::all_gather(constant({1.f, 2.f})).to_vector<float>() == Floats{1, 2});
   world.barrier();
+}
+
+TEST_CASE("launch_info: RANK without WORLD_SIZE, and a port that there is not") {
+  struct Variables {
+    ~Variables() {
+      for (const char* v : {"RANK", "WORLD_SIZE", "MASTER_PORT"}) ::unsetenv(v);
+    }
+  } unset_behind;
+  const auto error = [] { return testing::error_of<errors::InvalidArgumentError>([] { distribute::launch_info(); }); };
+  ::setenv("RANK", "0", 1);
+  CHECK_THAT(error(), ContainsSubstring("RANK is set, but not WORLD_SIZE"));
+  ::setenv("WORLD_SIZE", "1", 1);
+  CHECK(error() == "no error");
+  for (const char* port : {"70000", "65536", "0"}) {
+    ::setenv("MASTER_PORT", port, 1);
+    CHECK_THAT(error(), ContainsSubstring("MASTER_PORT is " + std::string(port)));
+  }
+  ::setenv("MASTER_PORT", "65535", 1);
+  CHECK(distribute::launch_info().master_port == 65535);
+  ::unsetenv("RANK");
+  CHECK_THAT(error(), ContainsSubstring("WORLD_SIZE is set, but not RANK"));
 }
 
 TEST_CASE("all_reduce: each op") {
@@ -229,8 +251,18 @@ TEST_CASE("collectives: wrong operands") {
                     ContainsSubstring("max is not defined for complex64"));
   CHECK_THROWS_WITH(distribute::broadcast(zeros({2}), {.root = 1}), ContainsSubstring("root 1 of 1 ranks"));
   CHECK_THROWS_WITH(distribute::all_to_all(zeros({2}), constant(std::vector<i64>{3})),
-                    ContainsSubstring("name 3 rows, or a negative number of them; x has 2"));
+                    ContainsSubstring("name 3 rows; x has 2"));
+  for (const std::vector<i64>& sizes : {std::vector<i64>{i64{1} << 62, i64{1} << 62}, std::vector<i64>{2, -2}})
+    CHECK_THROWS_WITH(distribute::all_to_all(zeros({0}), constant(sizes)),
+                      ContainsSubstring("name a negative number, or more than 2^63 - 1, of rows; x has 0"));
   CHECK_THROWS_AS(distribute::all_reduce(constant("a")), errors::OpError);
+  CHECK_THROWS_AS(SimCluster(4).run([&](const Communicator& w) {
+    const i64 large = i64{1} << 62;
+    const Tensor own = constant(std::vector<i64>{0, 0, 0, 0}),
+                 of_others = constant(std::vector<i64>{0, large, large, large});
+    distribute::all_to_all(zeros({0}), own, w.rank() == 0 ? of_others : own);
+  }),
+                  errors::InvalidArgumentError);
   SimCluster(3).run([](const Communicator&) {
     CHECK_THROWS_WITH(distribute::reduce_scatter(zeros({4})), ContainsSubstring("3 ranks do not divide the 4 rows"));
   });

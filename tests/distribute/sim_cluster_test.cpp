@@ -1,6 +1,11 @@
 // SimCluster: repeated by its seed, its clock, its faults, deadlocks.
 #include "tandem/distribute/sim_cluster.hpp"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <string>
 
 #include "tandem/distribute/collectives.hpp"
@@ -125,6 +130,27 @@ TEST_CASE("three hundred interleavings give the same result") {
       if (sum != 12) errors::raise<errors::InternalError>("test", std::to_string(sum));
     });
 }
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // which need more address space
+TEST_CASE("SimCluster: a thread that cannot be started ends all") {
+  const pid_t child = ::fork();
+  if (child == 0) {  // without address space for the stacks of threads
+    const rlimit none{std::size_t{1} << 30, std::size_t{1} << 30};
+    if (::setrlimit(RLIMIT_AS, &none) != 0) ::_exit(2);
+    std::atomic<int> calls{0};
+    try {
+      SimCluster(100'000).run([&](const Communicator&) { ++calls; });
+    } catch (const errors::ResourceExhaustedError& e) {
+      ::_exit(calls == 0 && std::string(e.what()).find("of 100000") != std::string::npos ? 0 : 3);
+    }
+    ::_exit(4);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+#endif
 
 TEST_CASE("SimCluster: wrong options") {
   CHECK_THROWS_AS(SimCluster(0), errors::InvalidArgumentError);

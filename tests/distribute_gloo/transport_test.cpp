@@ -83,6 +83,19 @@ TEST_CASE("GlooTransport: ranks, operations and their order") {
         }) == "");
 }
 
+TEST_CASE("GlooTransport: groups of different sizes") {
+  const int port = free_port();
+  std::string said[2];
+  std::vector<std::thread> threads;
+  for (int r = 0; r < 2; ++r)
+    threads.emplace_back([&, r] {
+      said[r] = testing::error_of<errors::FailedPreconditionError>([&] { gloo_transport(member(r, 2 + r, port), 20); });
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(said[0].find("rank 0 belongs to a group of 2 ranks, but rank 1 to one of 3") != std::string::npos);
+  CHECK(said[1].find("rank 1 belongs to a group of 3 ranks, but rank 0 to one of 2") != std::string::npos);
+}
+
 TEST_CASE("GlooTransport: parts of a group, of parts, and of one rank") {
   CHECK(run(4, 20, [](Transport& t) -> std::string {
           const auto half = t.split(t.rank() / 2, -t.rank());

@@ -2,7 +2,6 @@
 #pragma once
 #include <complex>
 #include <cstring>
-#include <numeric>
 
 #include "tandem/base/half.hpp"
 #include "tandem/core/scope.hpp"
@@ -48,20 +47,21 @@ inline std::vector<i64> elements(const Operand& sizes, i64 of_row) {
   for (i64& n : r) n *= of_row;
   return r;
 }
-inline i64 sum_of(const Operand& sizes) {
-  const i64* const n = sizes.as<const i64>();
-  return std::accumulate(n, n + sizes.size(), i64{});
-}
-inline void check_not_negative(const KernelCall& c, const Operand& sizes, const char* name) {
-  for (i64 i = 0; i < sizes.size(); ++i)
-    if (sizes.as<const i64>()[i] < 0)
-      errors::raise<errors::InvalidArgumentError>(
-          c.op, std::string(name) + " has the negative number " + std::to_string(sizes.as<const i64>()[i]));
+// Raises for negative numbers and a sum that int64 does not have.
+inline i64 sum_of(const KernelCall& c, const Operand& sizes, const char* name) {
+  i64 sum = 0;
+  for (const i64 n : Span<const i64>(sizes.as<const i64>(), static_cast<std::size_t>(sizes.size()))) {
+    if (n < 0)
+      errors::raise<errors::InvalidArgumentError>(c.op,
+                                                  std::string(name) + " has the negative number " + std::to_string(n));
+    if (__builtin_add_overflow(sum, n, &sum))
+      errors::raise<errors::InvalidArgumentError>(c.op, std::string(name) + " names more than 2^63 - 1 rows");
+  }
+  return sum;
 }
 // The rows that `sizes` name must be those that there are.
 inline void check_sum(const KernelCall& c, const Operand& sizes, const char* name) {
-  check_not_negative(c, sizes, name);
-  if (const i64 n = sum_of(sizes), rows = c.in[0].shape().dim(0); n != rows)
+  if (const i64 n = sum_of(c, sizes, name), rows = c.in[0].shape().dim(0); n != rows)
     errors::raise<errors::InvalidArgumentError>(
         c.op, std::string(name) + " names " + std::to_string(n) + " rows, x has " + std::to_string(rows));
 }
@@ -185,8 +185,7 @@ TANDEM_INLINE Specs infer_all_gather(const InferCall& c) {
 TANDEM_INLINE Specs resolve_all_gather(const KernelCall& c) {
   Specs r(*c.in[0].spec);
   const i64 ranks = group_of(c.op, c.attrs.get<CollectiveAttrs>()).size();
-  if (c.in.size() > 1) check_not_negative(c, c.in[1], "sizes");
-  r[0].shape.set(0, c.in.size() > 1 ? sum_of(c.in[1]) : c.in[0].shape().dim(0) * ranks);
+  r[0].shape.set(0, c.in.size() > 1 ? sum_of(c, c.in[1], "sizes") : c.in[0].shape().dim(0) * ranks);
   return r;
 }
 TANDEM_INLINE void all_gather_kernel(const KernelCall& c) {
@@ -224,7 +223,7 @@ TANDEM_INLINE Specs resolve_reduce_scatter(const KernelCall& c) {
   Specs r(*c.in[0].spec);
   const Communicator group = group_of(c.op, c.attrs.get<CollectiveAttrs>());
   const i64 n = c.in[0].shape().dim(0), ranks = group.size();
-  if (c.in.size() > 1) check_not_negative(c, c.in[1], "sizes");
+  if (c.in.size() > 1) sum_of(c, c.in[1], "sizes");
   if (c.in.size() == 1 && n % ranks != 0)
     errors::raise<errors::InvalidArgumentError>(
         c.op, std::to_string(ranks) + " ranks do not divide the " + std::to_string(n) + " rows");
@@ -267,7 +266,7 @@ TANDEM_INLINE Specs infer_all_to_all(const InferCall& c) {
 }
 TANDEM_INLINE Specs resolve_all_to_all(const KernelCall& c) {
   Specs r(*c.in[0].spec);
-  if (c.in.size() > 1) check_not_negative(c, c.in[2], "received"), r[0].shape.set(0, sum_of(c.in[2]));
+  if (c.in.size() > 1) r[0].shape.set(0, sum_of(c, c.in[2], "received"));
   return r;
 }
 TANDEM_INLINE void all_to_all_kernel(const KernelCall& c) {
@@ -352,11 +351,11 @@ TANDEM_INLINE constexpr OpDef all_to_all_op = distribute::impl::rows_row(
 
 namespace distribute {
 
+TANDEM_INLINE Tensor all_reduce(const Tensor& x, AllReduceOptions o) {
   if (o.op == ReduceOp::mean && dtypes::half_floating.has(x.dtype())) {  // the sum may overflow where the mean does not
     const tandem::detail::CallSite call(o);
     return cast(apply1(all_reduce_op, impl::attrs_of(o, o.op), {o.name, o.where}, cast(x, DType::float32)), x.dtype());
   }
-TANDEM_INLINE Tensor all_reduce(const Tensor& x, AllReduceOptions o) {
   const bool is_linear = o.op == ReduceOp::sum || o.op == ReduceOp::mean;
   return apply1(is_linear ? all_reduce_op : all_combine_op, impl::attrs_of(o, o.op), {o.name, o.where}, x);
 }
@@ -385,11 +384,13 @@ TANDEM_INLINE Exchanged all_to_all(const Tensor& x, const Tensor& splits, Collec
   const tandem::detail::CallSite call(o);
   if (!splits.is_symbolic() && x.rank() > 0 && splits.dtype() == DType::int64) {  // before the others take part
     i64 sum = 0;
-    for (const i64 n : splits.to_vector<i64>()) sum += n < 0 ? x.shape()[0] + 1 : n;
+    for (const i64 n : splits.to_vector<i64>())
+      if (sum >= 0 && (n < 0 || __builtin_add_overflow(sum, n, &sum))) sum = -1;
     if (!x.is_symbolic() && sum != x.shape()[0])
-      errors::raise<errors::InvalidArgumentError>("all_to_all", "splits name " + std::to_string(sum) + " rows, or a " +
-                                                                    "negative number of them; x has " +
-                                                                    std::to_string(x.shape()[0]));
+      errors::raise<errors::InvalidArgumentError>(
+          "all_to_all", std::string("splits name ") +
+                            (sum < 0 ? "a negative number, or more than 2^63 - 1, of" : std::to_string(sum)) +
+                            " rows; x has " + std::to_string(x.shape()[0]));
   }
   const Tensor received = apply1(all_to_all_op, a, no_options, splits);
   return {apply1(all_to_all_op, a, {o.name, o.where}, x, splits, received), received};

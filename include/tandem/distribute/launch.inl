@@ -91,8 +91,18 @@ TANDEM_INLINE LaunchInfo launch_info() {
           std::string(l.rank) + " is " + std::to_string(*rank) + ", but " + l.size + " is " + std::to_string(*size));
     break;
   }
+  const char *const rank = std::getenv("RANK"), *const size = std::getenv("WORLD_SIZE");
+  if (!r.launcher && !rank != !size)  // set by hand
+    errors::raise<errors::InvalidArgumentError>(
+        "launch_info", std::string(rank ? "RANK is set, but not WORLD_SIZE" : "WORLD_SIZE is set, but not RANK") +
+                           ": a process of a group needs both, and one alone neither");
   if (const char* const address = std::getenv("MASTER_ADDR")) r.master_address = address;
-  r.master_port = impl::number_from("MASTER_PORT").value_or(0);
+  if (const std::optional<int> port = impl::number_from("MASTER_PORT")) {
+    if (*port < 1 || *port > 65535)
+      errors::raise<errors::InvalidArgumentError>(
+          "launch_info", "MASTER_PORT is " + std::to_string(*port) + "; it must be a port from 1 to 65535");
+    r.master_port = *port;
+  }
   r.restarts = impl::number_from("TANDEM_RESTART_COUNT").value_or(0);
   return r;
 }

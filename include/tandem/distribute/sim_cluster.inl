@@ -1,8 +1,10 @@
 // Definitions of distribute/sim_cluster.hpp: the threads of ranks, their transport.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "tandem/base/error.hpp"
@@ -128,8 +130,11 @@ TANDEM_INLINE std::exception_ptr SimCluster::Parts::start(Body body, void* f, bo
   const auto world = schedule->group(-1, 0, 0, all);
   errors.assign(n, {});
   std::vector<std::exception_ptr> raised(n);
+  std::atomic<int> go{0};  // 1: all threads are there; -1: one could not be started
   const auto run = [&](int rank) {
     const auto at = static_cast<std::size_t>(rank);
+    go.wait(0);
+    if (go < 0) return;
     schedule->begin(rank);
     try {
       const impl::GroupsScope own;
@@ -145,8 +150,20 @@ TANDEM_INLINE std::exception_ptr SimCluster::Parts::start(Body body, void* f, bo
     schedule->end(rank);
   };
   std::vector<std::thread> threads;
-  for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(run, rank);
-  for (std::thread& t : threads) t.join();
+  const auto begin = [&](int command) {
+    go = command;
+    go.notify_all();
+    for (std::thread& t : threads) t.join();
+  };
+  try {
+    for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(run, rank);
+  } catch (const std::system_error& e) {
+    begin(-1);
+    errors::raise<errors::ResourceExhaustedError>("SimCluster", "cannot start the thread of rank " +
+                                                                    std::to_string(threads.size()) + " of " +
+                                                                    std::to_string(ranks) + ": " + e.what());
+  }
+  begin(1);
   was_killed = std::find(errors.begin(), errors.end(), "killed") != errors.end();
   time = 0;
   for (int rank = 0; rank < ranks; ++rank) time = std::max(time, schedule->time(rank));

@@ -251,3 +251,24 @@ TANDEM_INLINE std::unique_ptr<Transport> gloo_transport(const LaunchInfo& launch
 }
 
 }  // namespace TANDEM_NS::distribute::impl
+// Compares the number of ranks: rank 0 with all others, each of these with rank 0.
+inline void check_size(TcpStore& store, const std::string& group, const LaunchInfo& launch, double timeout) {
+  const std::string folder = group + "/size/", own = std::to_string(launch.size);
+  const auto key = [&](int rank) { return folder + std::to_string(rank); };
+  const auto compare = [&](int rank, const std::string& size) {
+    if (size != own)
+      errors::raise<errors::FailedPreconditionError>(
+          "gloo", "rank " + std::to_string(launch.rank) + " belongs to a group of " + own + " ranks, but rank " +
+                      std::to_string(rank) + " to one of " + size + ": WORLD_SIZE must be the same for all");
+  };
+  if (launch.rank > 0) {
+    const std::string size =
+        store.get(key(0), timeout);  // first: rank 0, which may keep the store, ends if they differ
+    store.set(key(launch.rank), own);
+    return compare(0, size);
+  }
+  store.set(key(0), own);
+  for (int rank = 1; rank < launch.size; ++rank) compare(rank, store.get(key(rank), timeout));
+}
+
+  check_size(process->store, name, launch, timeout);
