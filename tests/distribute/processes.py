@@ -74,6 +74,11 @@ def check_collectives(arguments):
                              capture_output=True, text=True, timeout=100)
         if run.returncode or run.stdout.count("all passed") != 4:
             yield f"gloo: one program after the other: status {run.returncode}:\n{run.stdout}{run.stderr}"
+        run = subprocess.run([arguments.gloo, "-n", "2", "--", arguments.program, "unequal"], env=environment(),
+                             capture_output=True, text=True, timeout=100)
+        said = re.findall(r"rank (\d): FAILED_PRECONDITION: .*float32 by sum, 1000 elements.*\n", run.stdout)
+        if run.returncode or sorted(said) != ["0", "1"]:
+            yield f"gloo: unequal numbers of steps: status {run.returncode}:\n{run.stdout}{run.stderr}"
         alone = environment(RANK="0", WORLD_SIZE="2", LOCAL_RANK="0", LOCAL_WORLD_SIZE="2", MASTER_ADDR="127.0.0.1",
                             MASTER_PORT=str(free_port()))
         run = subprocess.run([arguments.program, "alone", "1"], env=alone, capture_output=True, text=True, timeout=100)

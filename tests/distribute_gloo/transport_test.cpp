@@ -83,6 +83,26 @@ TEST_CASE("GlooTransport: ranks, operations and their order") {
         }) == "");
 }
 
+TEST_CASE("GlooTransport: different operations find each other, and exchange nothing") {
+  const auto differ = [](const auto& change) {
+    return run(2, 20, [&](Transport& t) -> std::string {
+      std::vector<float> values(64, 1);
+      for (int i = 0; i < 3; ++i) t.start(sum(values))->wait(20);
+      Collective c = sum(values);
+      if (t.rank() == 1) change(c);
+      const std::string error = testing::error_of<errors::FailedPreconditionError>([&] { t.start(c)->wait(20); });
+      t.abort();
+      if (values[0] != 8) return "something was exchanged";
+      return error.find("float32 by sum, 64 elements") == std::string::npos ? error : "";
+    });
+  };
+  CHECK(differ([](Collective& c) { c.count = 2; }) == "");  // a message that the other one's buffer does not hold
+  CHECK(differ([](Collective& c) {
+          c.dtype = int32, c.combine = distribute::impl::combine_fn(ReduceOp::sum, int32);
+        }) == "");
+  CHECK(differ([](Collective& c) { c.kind = Collective::barrier; }) == "");
+}
+
 TEST_CASE("GlooTransport: groups of different sizes") {
   const int port = free_port();
   std::string said[2];

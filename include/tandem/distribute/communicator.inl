@@ -131,12 +131,18 @@ TANDEM_INLINE void Communicator::State::check(const Collective& call, const char
 // Waits for an operation of the transport; the group is dead if that fails.
 TANDEM_INLINE void Communicator::State::wait(Pending& pending, const char* op, const std::string& what) {
   bool ended = false;
+  const auto die = [&](const errors::OpError& e) {
+    failure = what + (step >= 0 ? " at step " + std::to_string(step) : std::string()) + ": " + e.message();
+    transport->abort();
+  };
   try {
     ended = pending.wait(timeout);
   } catch (const errors::UnavailableError& e) {
-    failure = what + (step >= 0 ? " at step " + std::to_string(step) : std::string()) + ": " + e.message();
-    transport->abort();
+    die(e);
     errors::raise<errors::UnavailableError>(op, failure);
+  } catch (const errors::FailedPreconditionError& e) {
+    die(e);
+    errors::raise<errors::FailedPreconditionError>(op, failure);
   }
   if (!ended) fail(op, what);
 }
@@ -229,13 +235,13 @@ TANDEM_INLINE void Communicator::set_step(i64 step) const {
 
 TANDEM_INLINE Communicator Communicator::split(int color, int key) const {
   State& s = state();
+  s.check_process("Communicator::split");
   if (color < 0)
     errors::raise<errors::InvalidArgumentError>("Communicator::split",
                                                 "the color must not be negative, but is " + std::to_string(color));
   if (!s.failure.empty()) errors::raise<errors::UnavailableError>("Communicator::split", s.failure);
   const std::string part = s.name + "/" + std::to_string(s.splits++) + ":" + std::to_string(color);
   try {
-  s.check_process("Communicator::split");
     Communicator c(part, s.transport->split(color, key), s.timeout);
     c.state().step = s.step;
     return c;
@@ -249,13 +255,13 @@ TANDEM_INLINE void Communicator::barrier() const { run({}, "barrier", {}); }
 
 TANDEM_INLINE Running Communicator::start(const Collective& call, const char* op, const std::string& label) const {
   State& s = state();
+  s.check_process(op);
   if (!s.failure.empty())
     errors::raise<errors::UnavailableError>(op, "group '" + s.name + "' is dead since " + s.failure);
   s.check(call, op, label);
   Running r(new Running::Call{state_, nullptr, op, label});
   try {
     r.call_->pending = s.transport->start(call);
-  s.check_process(op);
   } catch (const std::exception& e) {  // the other ranks may have begun it
     s.failure = impl::call_text(op, label) + ": " + e.what();
     s.transport->abort();
@@ -268,13 +274,13 @@ TANDEM_INLINE void Running::wait() {
   const std::unique_ptr<Call, Delete> call = std::move(call_);
   auto& s = static_cast<Communicator::State&>(*call->group);
   const std::string what = impl::call_text(call->op, call->label);
+  s.check_process(call->op.c_str());
   if (!s.failure.empty()) errors::raise<errors::UnavailableError>(call->op.c_str(), what + ": " + s.failure);
   s.wait(*call->pending, call->op.c_str(), what);
 }
 TANDEM_INLINE void Communicator::run(const Collective& call, const char* op, const std::string& label) const {
   start(call, op, label).wait();
 }
-  s.check_process(call->op.c_str());
 
 namespace impl {
 

@@ -45,7 +45,8 @@ class TANDEM_API Pending {
   virtual ~Pending() = default;
   /// Waits until the result is in the output, at most so many seconds.
   ///   returns  whether it is there
-  ///   throws   errors::UnavailableError if it can never be: another rank ended, the connection broke
+  ///   throws   errors::UnavailableError if it can never be: another rank ended, the connection broke;
+  ///            errors::FailedPreconditionError if it is known that another rank has begun another operation
   virtual bool wait(double seconds) = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "tandem/distribute/leave_at_exit.hpp"
 #include "tandem/distribute/liveness.hpp"
 #include "tandem/distribute/socket.hpp"
+#include "tandem/distribute/texts.hpp"
 #include "tandem/distribute_gloo/no_sigpipe.hpp"
 #include "tandem/distribute_gloo/transport.hpp"
 #include "tandem/distribute_gloo/worker.hpp"
@@ -49,11 +51,12 @@ class GlooStore final : public ::gloo::rendezvous::Store {
 
 /// What the transports of this process share.
 struct Process {
-  Process(double seconds, std::unique_ptr<TcpStoreServer> own, TcpStore connected)
-      : timeout(seconds), server(std::move(own)), store(std::move(connected)) {}
+  Process(double seconds, std::unique_ptr<TcpStoreServer> own, const Endpoint& at)
+      : timeout(seconds), server(std::move(own)), place(at), store(at, seconds) {}
 
   const double timeout;
   const std::unique_ptr<TcpStoreServer> server;  // on rank 0, unless the launcher has one
+  const Endpoint place;                          // of the store
   TcpStore store;
   std::shared_ptr<::gloo::transport::Device> device{};
   std::unique_ptr<Liveness> liveness{};
@@ -78,26 +81,72 @@ inline std::string without_place(const std::string& error) {
   return error.starts_with('[') && end != std::string::npos ? error.substr(end + 2) : error;
 }
 
-class GlooPending final : public Pending {
+/// The calls of a group's ranks that wait for long, in the store: different ones wait for each other in vain.
+class WaitingCalls {
  public:
-  GlooPending(std::shared_ptr<Process> process, std::shared_ptr<Worker> worker, std::shared_ptr<Job> job)
-      : process_(std::move(process)), worker_(std::move(worker)), job_(std::move(job)) {}
-  bool wait(double seconds) override {
-    i64 lost_since = 0;
-    const Job::State state = worker_->wait(*job_, distribute::detail::moment_after(seconds), [&] {
-      if (!process_->sees_a_loss()) return lost_since = 0, false;
-      if (lost_since == 0) lost_since = tandem::detail::nanoseconds_now();
-      return distribute::detail::seconds_since(lost_since) > 0.5;  // what it sent before may still be on its way
-    });
-    if (state == Job::done) return true;
-    if (state == Job::failed && worker_->is_aborted()) errors::raise<errors::UnavailableError>("gloo", job_->error);
-    if (state == Job::failed) process_->raise("a connection has ended: " + without_place(job_->error));
-    if (lost_since) process_->raise("the process of another rank has ended");
-    return false;
+  WaitingCalls(std::shared_ptr<Process> process, const std::string& group, int rank)
+      : process_(std::move(process)), folder_(group + "/waits/"), rank_(rank) {}
+
+  /// Seconds that a call waits before it is compared, and between two comparisons.
+  double period() const { return std::clamp(process_->timeout / 8, 0.05, 1.); }
+  /// Tells the others, and compares. Takes at most a period; a store that does not answer is asked again next time.
+  ///   throws  errors::FailedPreconditionError if another rank's operation of that number is another one
+  void compare(const Collective& call, i64 number) {
+    const std::string prefix = std::to_string(number) + " ", own = prefix + common_text(call);
+    std::vector<TcpStore::Entry> entries;
+    try {
+      if (!store_) store_.emplace(process_->place, period() / 3);
+      store_->set(folder_ + std::to_string(rank_), own);
+      entries = store_->list(folder_);
+    } catch (const errors::UnavailableError&) {
+      store_.reset();
+      return;
+    }
+    for (const TcpStore::Entry& e : entries)
+      if (e.value.starts_with(prefix) && e.value != own)
+        errors::raise<errors::FailedPreconditionError>(
+            "gloo", "ranks called different operations: rank " + std::to_string(rank_) + " " + common_text(call) +
+                        ", rank " + e.key.substr(folder_.size()) + " " + e.value.substr(prefix.size()) +
+                        " (operation " + std::to_string(number + 1) +
+                        " of the group: all ranks must run the same program, with equally many steps)");
   }
 
  private:
   const std::shared_ptr<Process> process_;
+  const std::string folder_;
+  const int rank_;
+  std::optional<TcpStore> store_{};  // connected by the first comparison
+};
+
+class GlooPending final : public Pending {
+ public:
+  GlooPending(std::shared_ptr<Process> process, std::shared_ptr<WaitingCalls> calls, std::shared_ptr<Worker> worker,
+              std::shared_ptr<Job> job)
+      : process_(std::move(process)), calls_(std::move(calls)), worker_(std::move(worker)), job_(std::move(job)) {}
+  bool wait(double seconds) override {
+    const i64 end = distribute::detail::moment_after(seconds);
+    i64 lost_since = 0;
+    const auto is_lost = [&] {
+      if (!process_->sees_a_loss()) return lost_since = 0, false;
+      if (lost_since == 0) lost_since = tandem::detail::nanoseconds_now();
+      return distribute::detail::seconds_since(lost_since) > 0.5;  // what it sent before may still be on its way
+    };
+    Job::State state = Job::queued;
+    for (bool has_given_up = false; !has_given_up;) {
+      state = worker_->wait(*job_, std::min(end, distribute::detail::moment_after(calls_->period())), is_lost);
+      if (state == Job::done) return true;
+      if (state == Job::failed && worker_->is_aborted()) errors::raise<errors::UnavailableError>("gloo", job_->error);
+      has_given_up = state == Job::failed || is_lost();
+      if (!has_given_up && tandem::detail::nanoseconds_now() >= end) return false;
+      if (const std::shared_ptr<Job> job = worker_->current()) calls_->compare(job->call, job->number);
+    }
+    if (state == Job::failed) process_->raise("a connection has ended: " + without_place(job_->error));
+    process_->raise("the process of another rank has ended");
+  }
+
+ private:
+  const std::shared_ptr<Process> process_;
+  const std::shared_ptr<WaitingCalls> calls_;
   const std::shared_ptr<Worker> worker_;
   const std::shared_ptr<Job> job_;
 };
@@ -121,6 +170,7 @@ class GlooTransport final : public Transport {
       errors::raise<errors::UnavailableError>("gloo", "cannot connect the group: " + without_place(e.what()));
     }
     context_ = std::move(context);
+    calls_ = std::make_shared<WaitingCalls>(process_, name_, rank);
     worker_ = std::make_shared<Worker>(context_, process_->timeout);
     worker_->begin();
   }
@@ -142,7 +192,7 @@ class GlooTransport final : public Transport {
 
   std::unique_ptr<Pending> start(const Collective& call) override {
     if (process_->liveness) process_->liveness->report_begun(process_->begun.fetch_add(1) + 1);
-    return std::make_unique<GlooPending>(process_, worker_, worker_->add(call));
+    return std::make_unique<GlooPending>(process_, calls_, worker_, worker_->add(call));
   }
 
   std::unique_ptr<Transport> split(int color, int key) override {
@@ -176,6 +226,7 @@ class GlooTransport final : public Transport {
   const std::string name_;
   const std::vector<int> members_;  // their ranks in the world
   std::shared_ptr<::gloo::Context> context_;
+  std::shared_ptr<WaitingCalls> calls_;
   std::shared_ptr<Worker> worker_;
   int splits_ = 0;
 };
@@ -227,30 +278,6 @@ inline std::shared_ptr<::gloo::transport::Device> make_device(const Endpoint& st
   }
 }
 
-}  // namespace gloo_backend
-
-TANDEM_INLINE std::unique_ptr<Transport> gloo_transport(const LaunchInfo& launch, double timeout) {
-  using namespace gloo_backend;
-  const auto [place, is_here] = store_place(launch);
-  std::unique_ptr<TcpStoreServer> server;
-  if (is_here) server = std::make_unique<TcpStoreServer>(is_loopback(place.host) ? place.host : "", place.port);
-  auto process = std::make_shared<Process>(timeout, std::move(server), TcpStore(place, timeout));
-  // A store of the launcher outlives restarts, and the programs that a script runs one after the other.
-  const std::string attempt = "group" + std::to_string(launch.restarts);
-  const i64 use = process->store.add(attempt + "/uses/" + std::to_string(launch.rank), 1);
-  const std::string name = attempt + "." + std::to_string(use);
-  process->device = make_device(place, launch, timeout);
-  LivenessOptions o{.store = place, .folder = name + "/alive/", .rank = launch.rank, .size = launch.size};
-  o.node = node_name(), o.timeout = timeout;
-  if (!is_here && environment("TANDEM_STORE")) o.keeper = "the launcher";
-  process->liveness = std::make_unique<Liveness>(o);
-  distribute::detail::leave_at_exit(process);
-  std::vector<int> members(static_cast<std::size_t>(launch.size));
-  for (int i = 0; i < launch.size; ++i) members[static_cast<std::size_t>(i)] = i;
-  return std::make_unique<GlooTransport>(process, name, std::move(members), launch.rank);
-}
-
-}  // namespace TANDEM_NS::distribute::impl
 // Compares the number of ranks: rank 0 with all others, each of these with rank 0.
 inline void check_size(TcpStore& store, const std::string& group, const LaunchInfo& launch, double timeout) {
   const std::string folder = group + "/size/", own = std::to_string(launch.size);
@@ -271,4 +298,28 @@ inline void check_size(TcpStore& store, const std::string& group, const LaunchIn
   for (int rank = 1; rank < launch.size; ++rank) compare(rank, store.get(key(rank), timeout));
 }
 
+}  // namespace gloo_backend
+
+TANDEM_INLINE std::unique_ptr<Transport> gloo_transport(const LaunchInfo& launch, double timeout) {
+  using namespace gloo_backend;
+  const auto [place, is_here] = store_place(launch);
+  std::unique_ptr<TcpStoreServer> server;
+  if (is_here) server = std::make_unique<TcpStoreServer>(is_loopback(place.host) ? place.host : "", place.port);
+  auto process = std::make_shared<Process>(timeout, std::move(server), place);
+  // A store of the launcher outlives restarts, and the programs that a script runs one after the other.
+  const std::string attempt = "group" + std::to_string(launch.restarts);
+  const i64 use = process->store.add(attempt + "/uses/" + std::to_string(launch.rank), 1);
+  const std::string name = attempt + "." + std::to_string(use);
   check_size(process->store, name, launch, timeout);
+  process->device = make_device(place, launch, timeout);
+  LivenessOptions o{.store = place, .folder = name + "/alive/", .rank = launch.rank, .size = launch.size};
+  o.node = node_name(), o.timeout = timeout;
+  if (!is_here && environment("TANDEM_STORE")) o.keeper = "the launcher";
+  process->liveness = std::make_unique<Liveness>(o);
+  distribute::detail::leave_at_exit(process);
+  std::vector<int> members(static_cast<std::size_t>(launch.size));
+  for (int i = 0; i < launch.size; ++i) members[static_cast<std::size_t>(i)] = i;
+  return std::make_unique<GlooTransport>(process, name, std::move(members), launch.rank);
+}
+
+}  // namespace TANDEM_NS::distribute::impl

@@ -16,6 +16,7 @@ namespace TANDEM_NS::distribute::impl::gloo_backend {
 struct Job {
   enum State { queued, running, done, failed };
   Collective call;
+  i64 number = 0;  // of the group's operations, from 0
   std::uint32_t tag = 0;
   State state = queued;
   std::string error{};
@@ -40,6 +41,8 @@ class Worker : public std::enable_shared_from_this<Worker> {
   /// Ends the thread after the jobs that are queued.
   void end();
   bool is_aborted() const;
+  /// The job that failed first; otherwise the one that runs; null: neither.
+  std::shared_ptr<Job> current() const;
 
  private:
   void loop();
@@ -50,7 +53,8 @@ class Worker : public std::enable_shared_from_this<Worker> {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable wake_, changed_;
   std::deque<std::shared_ptr<Job>> queue_{};
-  std::uint32_t next_tag_ = 0;
+  std::shared_ptr<Job> current_{};
+  i64 next_number_ = 0;
   bool ends_ = false, is_aborted_ = false, is_running_ = false, has_ended_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include "tandem/distribute/start_thread.hpp"
 #include "tandem/distribute_gloo/no_sigpipe.hpp"
 #include "tandem/distribute_gloo/worker.hpp"
+#include "tandem/util/fnv1a.hpp"
 
 namespace TANDEM_NS::distribute::impl::gloo_backend {
 
@@ -20,10 +21,29 @@ TANDEM_INLINE void Worker::begin() {
   distribute::detail::start_thread("gloo", [self = shared_from_this()] { self->loop(); }).detach();
 }
 
+// A tag that two ranks have in common only if they call the same operation as the group's n-th: messages of different
+// ones never meet, as one that is too large for its buffer ends the process, and another dtype gives nonsense. Each
+// then waits until it finds the other call in the store.
+inline std::uint32_t tag_of(const Collective& c, std::uint32_t n) {
+  const bool has_rows = c.kind == Collective::all_gather || c.kind == Collective::all_to_all;
+  const bool combines = c.kind == Collective::all_reduce || c.kind == Collective::reduce_scatter;
+  u64 hash = tandem::detail::fnv1a_start;
+  const auto mix = [&](i64 number) {
+    hash = (hash ^ static_cast<u64>(number)) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  };
+  mix(c.kind);
+  if (c.kind != Collective::barrier) mix(static_cast<i64>(c.dtype)), mix(has_rows ? c.unit : c.count);
+  if (combines) mix(static_cast<i64>(c.op));
+  if (c.kind == Collective::broadcast) mix(c.root);
+  return static_cast<std::uint32_t>(hash) + n;
+}
+
 TANDEM_INLINE std::shared_ptr<Job> Worker::add(const Collective& call) {
   auto job = std::make_shared<Job>(Job{call});
   const std::lock_guard lock(mutex_);
-  job->tag = next_tag_++;
+  job->number = next_number_++;
+  job->tag = tag_of(call, static_cast<std::uint32_t>(job->number));
   if (is_aborted_) {
     job->state = Job::failed, job->error = "the group was aborted";
     return job;
@@ -42,6 +62,7 @@ TANDEM_INLINE void Worker::loop() {
     const std::shared_ptr<Job> job = queue_.front();
     queue_.pop_front();
     job->state = Job::running, is_running_ = true;
+    if (!current_ || current_->state == Job::done) current_ = job;
     lock.unlock();
     Job::State state = Job::done;
     std::string error;
@@ -98,6 +119,11 @@ TANDEM_INLINE void Worker::end() {
   ends_ = true;
   wake_.notify_all();
   while (!has_ended_ && !is_aborted_) changed_.wait(lock);
+}
+
+TANDEM_INLINE std::shared_ptr<Job> Worker::current() const {
+  const std::lock_guard lock(mutex_);
+  return current_ && current_->state != Job::done ? current_ : nullptr;
 }
 
 TANDEM_INLINE bool Worker::is_aborted() const {

@@ -2,6 +2,7 @@
 //   distribute_ranks collectives [mpi | gloo]   every operation, dtype and size, in the world and in parts of it
 //   distribute_ranks train SECONDS [STEPS]   all_reduce after all_reduce with this timeout, until a step or an error
 //   distribute_ranks alone SECONDS   the other ranks do not come: world() raises with this timeout, and again at once
+//   distribute_ranks unequal         rank 1 takes a step less: all ranks raise FailedPreconditionError
 //   distribute_ranks vanish          rank 1 is killed when the others end well, which wait for it at exit()
 //   distribute_ranks end STATUS      rank 1 ends with the status while the others wait for it
 #include <sys/wait.h>
@@ -171,6 +172,16 @@ void test_collectives(const Communicator& world) {
   test_fork(world);
 }
 
+// Rank 1 takes one step less than the others, and what follows the steps meets their last one.
+void take_unequal_steps(const Communicator& world) {
+  try {
+    for (int step = 0; step < 200 - world.rank(); ++step) distribute::all_reduce(fill({4}, 1.f));
+    distribute::all_reduce(fill({1000}, 1.f));
+  } catch (const errors::FailedPreconditionError& e) {
+    std::printf("rank %d: FAILED_PRECONDITION: %s\n", world.rank(), e.what());
+  }
+}
+
 void take_steps(const Communicator& world, i64 steps) {
   for (i64 step = 0; step < steps; ++step) {
     world.set_step(step);
@@ -224,6 +235,7 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     if (test == "train") take_steps(world, argc > 3 ? std::atoll(argv[3]) : 1'000'000);
     if (test == "collectives") test_collectives(world);
+    if (test == "unequal") take_unequal_steps(world);
     if (test == "end" && world.rank() == 1) std::exit(std::atoi(argv[2]));
     if (test == "end") world.barrier();
     if (test == "vanish" && world.rank() == 1) ::raise(SIGKILL);
