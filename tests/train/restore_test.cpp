@@ -279,4 +279,25 @@ TEST_CASE("weights of Keras") {
   CHECK(distance(net(ids()), keras_files::texts_output) < 1e-6);
 }
 
+TEST_CASE("weights of Keras: depthwise kernels, whose name is that of other kernels in Keras 3") {
+  struct Net : Module {
+    layers::DepthwiseConv2D depthwise{3, {.depth_multiplier = 2}};
+    layers::SeparableConv2D separable{4, 3};
+    Net() { add_module("depthwise", depthwise), add_module("separable", separable); }
+    Tensor operator()(const Tensor& x) const { return separable(depthwise(x)); }
+  };
+  const testing::TemporaryFolder folder;
+  const Tensor x = random::normal({1, 8, 8, 3});
+  const Net net, other;
+  net(x), other(x);
+  std::map<std::string, Tensor> file;
+  for (const Module::Named& v : net.named_variables()) file.emplace(v.path, v.variable.read_value());
+  file.emplace("depthwise/kernel", file.at("depthwise/depthwise_kernel"));
+  file.erase("depthwise/depthwise_kernel");
+  const std::string path = folder / "keras.safetensors";
+  io::save_safetensors(path, file);
+  train::load_weights(other, path, {.convert = train::from_keras});
+  CHECK(other(x).to_vector<float>() == net(x).to_vector<float>());
+}
+
 }  // namespace train_restore_test

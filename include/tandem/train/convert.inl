@@ -150,6 +150,7 @@ TANDEM_INLINE Tensor pytorch_weight(ForeignTensors& file, const WeightPath& path
 }
 TANDEM_INLINE Tensor keras_weight(ForeignTensors& file, const WeightPath& path, const Shape& shape) {
   if (const Tensor t = file.use(join(path.module, path.leaf)); t.is_set()) return t;
+  if (path.leaf == "depthwise_kernel") return file.use(join(path.module, "kernel"));  // of Keras 3's DepthwiseConv
   const WeightPath cell(path.module);
   if (cell.leaf == "cell_0")
     for (const char* const name : {"lstm_cell", "gru_cell", "simple_rnn_cell"})
