@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "tandem/io/file.hpp"
@@ -299,13 +300,17 @@ TEST_CASE("a folder that cannot be written for a while is a warning, and the run
   set_warning_handler([](const char* text) { warnings += std::string(text) + "\n"; });
   const TemporaryFolder folder;
   const std::string checkpoints = folder / "run/checkpoints", away = folder / "away";
+  // The thread that writes may make a folder of that name at any moment.
   const auto swap = train::LambdaCallback({.on_step_end = [&](train::Run& run) {
+    std::error_code error;
     if (run.step() == 10) {
       fs::rename(checkpoints, away);
-      folder.file("run/checkpoints", "a file in the place of the folder");
+      while (!std::ofstream(checkpoints)) fs::remove_all(checkpoints, error);
     } else if (run.step() == 30) {
-      fs::remove(checkpoints);
-      fs::rename(away, checkpoints);
+      do {
+        fs::remove_all(checkpoints, error);
+        fs::rename(away, checkpoints, error);
+      } while (error);
     }
   }});
   CHECK(Training().result(folder / "run", {swap}) == uninterrupted());
