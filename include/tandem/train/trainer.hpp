@@ -88,7 +88,7 @@ struct TrainerOptions {
   /// Batches whose gradients are averaged before an update. The sums are dense, also those of the row-sparse gradients
   /// of an Embedding: an optimizer with slots, such as Adam, then changes all of its rows.
   i64 accumulate_steps = 1;
-  double ema = 0;            ///< decay of moving averages of the weights, with which evaluate() measures; 0: none
+  double ema = 0;  ///< decay of moving averages of the weights, with which evaluate() measures; 0: none
   std::optional<LossScale> loss_scale = {};  ///< for gradients in float16, of weights in float32
   /// How the steps of training, evaluation and prediction are traced and executed. They have their own names, and no
   /// input signature: batches may have any.
