@@ -152,7 +152,7 @@ void add_limits(CLI::App& app, Settings& f, serving::Options& o) {
       ->capture_default_str();
   app.add_option("--failure_folder", o.failure_folder, "gets a file of each request that raises: run_graph --replay");
   app.add_flag("--failure_values", o.failure_values, "with what clients have sent, and with the model's values");
-  app.add_option("--log_every", f.log_every, "json: of the requests that succeed, only each so-manieth")
+  app.add_option("--log_every", f.log_every, "json: N writes one of every N requests that succeed")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option(
@@ -163,7 +163,7 @@ void add_limits(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--threads", o.threads, "calls or batches that run at once; 0: one a core")->capture_default_str();
 }
 
-// Settings of tensorflow_model_server that say nothing here; those of the second list may stand without a value.
+// Settings of tensorflow_model_server that have no effect here; those of the second list may stand without a value.
 constexpr const char* passed_over[] = {"--grpc_channel_arguments",
                                        "--grpc_max_threads",
                                        "--grpc_socket_path",
@@ -203,11 +203,11 @@ void pass_over(CLI::App& app, Settings& f) {
 }
 void say_what_is_passed_over(const CLI::App& app) {
   const auto say_if = [&](const char* name) {
-    if (app.count(name)) fmt::print(stderr, "model_server: {} means nothing here and is passed over\n", name);
+    if (app.count(name)) fmt::print(stderr, "model_server: {} has no effect and is passed over\n", name);
   };
   for (const char* name : passed_over) say_if(name);
   for (const char* name : passed_over_flags) say_if(name);
-  if (!has_grpc) say_if("--port");
+  if (!has_grpc && app.count("--port")) fmt::print(stderr, "model_server: --port has no effect: built without gRPC\n");
 }
 
 // What happens to versions, for people.

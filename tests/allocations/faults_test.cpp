@@ -3,6 +3,7 @@
 #include <functional>
 #include <random>
 
+#include "tandem/serving/idle_list.hpp"
 #include "tandem/tandem.hpp"
 #include "tandem/train.hpp"
 #include "tests/allocations/fail_each.hpp"
@@ -322,4 +323,35 @@ TEST_CASE("faults: the averages of batch normalization, all or nothing") {
         return s;
       },
       5000);
+}
+
+// A connection whose last reference is let go within a sweep removes itself from the list, which is locked there.
+TEST_CASE("faults: a sweep of a list of connections takes its memory before it holds one") {
+  using serving::impl::IdleList;
+  struct Late final : IdleList::Member {
+    void end() override { ++ended; }
+    serving::impl::IdleTime time;
+    int ended = 0;
+  };
+  IdleList list;
+  std::vector<std::shared_ptr<Late>> all;
+  for (int i = 0; i < 3; ++i) {
+    all.push_back(std::make_shared<Late>());
+    all.back()->time.set({});
+    list.add(all.back(), all.back()->time);
+  }
+  const auto sweep_with = [&](long left) {
+    counted::failing = {.left = left};
+    try {
+      list.sweep(serving::impl::IdleTime::Clock::now());
+    } catch (const std::bad_alloc&) {
+      counted::failing = {};
+      return false;
+    }
+    counted::failing = {};
+    return true;
+  };
+  CHECK_FALSE(sweep_with(0));
+  CHECK(sweep_with(1));
+  for (const auto& late : all) CHECK(late->ended == 1);
 }

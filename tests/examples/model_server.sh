@@ -7,8 +7,11 @@ gives 'not expected: --none' "$program" --none
 gives 'rest_api_port' "$program" --help
 gives 'ssl_config_file' "$program" --help
 gives '--port' "$program" --help
-gives 'grpc_max_threads means nothing here' "$program" --grpc_max_threads 3 --flush_filesystem_caches=false
-gives 'flush_filesystem_caches means nothing here' "$program" --grpc_max_threads 3 --flush_filesystem_caches=false
+gives 'grpc_max_threads has no effect and is passed over' "$program" --grpc_max_threads 3 --flush_filesystem_caches=false
+gives 'flush_filesystem_caches has no effect and is passed over' "$program" --grpc_max_threads 3 --flush_filesystem_caches=false
+if "$program" --help | grep -q 'built without gRPC'; then
+  gives '--port has no effect: built without gRPC' "$program" --port 8500
+fi
 gives 'give --model_base_path' "$program" --max_request_bytes 64MiB --memory_limit 0
 gives 'max_request_bytes: qi unit not recognized' "$program" --max_request_bytes 64Qi
 gives 'others reach 0.0.0.0' "$program" --model_base_path "$folder" --bind 0.0.0.0

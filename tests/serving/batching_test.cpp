@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tandem/serving/batch_queue.hpp"
+#include "tandem/serving/metrics.hpp"
 #include "tandem/serving/run_slots.hpp"
 #include "tests/serving/models.hpp"
 
@@ -181,6 +182,23 @@ TEST_CASE("batching: a request that has no time does not wait for others") {
   serving::Request r = request_for("half", {2});
   r.call.deadline = Deadline::after(0.1);
   CHECK(engine.predict(r).outputs.at("y").to_vector<float>() == Floats{3});
+}
+
+TEST_CASE("batching: what a batch is expected to take is that of the size that it is filled up to") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  const serving::impl::Servable servable{"half", 1, 1, saved_model::load(folder / "half/1"), {}};
+  const serving::Batching how{.max_batch_size = 4, .batch_timeout_micros = 1'000'000'000, .allowed_batch_sizes = {4}};
+  const serving::impl::BatchFacts facts{{}, {{1, 1e-6}, {4, 2000.0}}};
+  const CancelToken never;
+  serving::impl::RunSlots slots(1);
+  serving::impl::Metrics metrics;
+  serving::impl::BatchQueue queue("serving_default");
+  serving::impl::RequestTimes times;
+  // Four rows would take longer than there is: the row does not wait for others.
+  const auto outputs = queue.run({{"x", constant({2.f})}}, {.deadline = Deadline::after(1000)},
+                                 {servable, how, facts, nullptr, never, slots, metrics}, times);
+  CHECK(outputs.at("y").to_vector<float>() == Floats{3});
 }
 
 TEST_CASE("batching: a name that looks like another input does not make a request one of another kind") {

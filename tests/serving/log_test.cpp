@@ -5,7 +5,9 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include "tandem/io/failure_file.hpp"
 #include "tandem/op_table.hpp"
@@ -54,6 +56,79 @@ TEST_CASE("log: requests that reached a model have its rows and times") {
   e.seconds = 0.003, e.queue_seconds = 0.0005, e.run_seconds = 0.002, e.rows = 7, e.id = "5f0c3b9a5d1e7764";
   CHECK_THAT(serving::json_line(e, 0), EndsWith(R"("code":"OK","latency_ms":3.000,"queue_ms":0.500,"run_ms":2.000,)"
                                                 R"("rows":7,"id":"5f0c3b9a5d1e7764"})"));
+  e.run_seconds = 0;
+  CHECK_THAT(serving::json_line(e, 0), ContainsSubstring(R"("queue_ms":0.500,"rows":7,)"));
+  e.queue_seconds = 0;
+  CHECK_THAT(serving::json_line(e, 0), ContainsSubstring(R"("latency_ms":3.000,"rows":7,)"));
+}
+
+// The lines with a text.
+std::vector<std::string> lines_with(const std::string& all, const std::string& text) {
+  std::vector<std::string> r;
+  std::istringstream in(all);
+  for (std::string line; std::getline(in, line);)
+    if (line.find(text) != line.npos) r.push_back(line);
+  return r;
+}
+void wait_for_run(serving::Engine& engine) {
+  while (testing::metric(engine, "tandem_queue_seconds_count{model=\"half\"}") < 1) std::this_thread::yield();
+}
+std::thread client_of(serving::Engine& engine, const serving::Request& request) {
+  return std::thread([&engine, request] { testing::error_of([&] { engine.predict(request); }); });
+}
+
+TEST_CASE("log: requests that fail have the time that they waited, and the time that they ran") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "half/1");
+  for (const bool is_batched : {false, true}) {
+    const auto log = std::make_shared<Kept>();
+    serving::Options options = testing::options_for(folder.path);
+    options.log = log, options.threads = 1, options.max_queue_rows = 3, options.batching.enabled = is_batched;
+    serving::Engine engine(options);
+    engine.settle();
+    serving::Request running = request_for("half", {1e9f}), waiting = request_for("half", {1});
+    const CancelToken end;
+    running.call.cancel = end;
+    std::thread first = client_of(engine, running);
+    wait_for_run(engine);
+    CHECK_THROWS_AS(ask(engine, "half", {1, 2, 3, 4, 5}), errors::ResourceExhaustedError);
+    waiting.call.deadline = Deadline::after(0.05);
+    std::thread second = client_of(engine, waiting), third = client_of(engine, waiting);
+    second.join(), third.join();
+    end.cancel();
+    first.join();
+    const auto with = [&](const std::string& code) { return lines_with(log->all(), "\"code\":\"" + code); };
+    const auto waited = ContainsSubstring("\"queue_ms\":"), ran = ContainsSubstring("\"run_ms\":");
+    REQUIRE(with("RESOURCE_EXHAUSTED").size() == 1);
+    CHECK_THAT(with("RESOURCE_EXHAUSTED")[0], !waited && !ran && ContainsSubstring("\"rows\":5"));
+    REQUIRE(with("DEADLINE_EXCEEDED").size() == 2);
+    for (const std::string& line : with("DEADLINE_EXCEEDED"))
+      CHECK_THAT(line, waited && !ran && ContainsSubstring("\"rows\":1"));
+    REQUIRE(with("CANCELLED").size() == 1);
+    CHECK_THAT(with("CANCELLED")[0], waited && ran);
+  }
+}
+
+TEST_CASE("log: who leaves a batch that runs has its times") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "half/1");
+  const auto log = std::make_shared<Kept>();
+  serving::Options options = testing::options_for(folder.path);
+  options.log = log;
+  options.batching = {.enabled = true, .max_batch_size = 2, .batch_timeout_micros = 1'000'000'000};
+  serving::Engine engine(options);
+  engine.settle();
+  serving::Request request = request_for("half", {1e9f});
+  const CancelToken end;
+  request.call.cancel = end;
+  std::thread first = client_of(engine, request), second = client_of(engine, request);
+  wait_for_run(engine);  // of both
+  end.cancel();
+  first.join(), second.join();
+  const std::vector<std::string> lines = lines_with(log->all(), "\"code\":\"CANCELLED");
+  REQUIRE(lines.size() == 2);
+  for (const std::string& line : lines)
+    CHECK_THAT(line, ContainsSubstring("\"queue_ms\":") && ContainsSubstring("\"run_ms\":"));
 }
 
 TEST_CASE("log: a part of the requests that succeed, and all else") {

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <thread>
 
+#include "tandem/serving/status.hpp"
 #include "tests/serving_grpc/client.hpp"
 
 namespace grpc_server_test {
@@ -104,6 +105,33 @@ TEST_CASE("grpc: tokens are needed, but for health") {
   server.reload_access();
   CHECK(code(grpc_predict_path, predict_request("half", {1}), "Bearer secret") == 16);
   CHECK(code(grpc_predict_path, predict_request("half", {1}), "Bearer new") == 0);
+}
+
+// Leaves the id of a failed request on the threads of calls, and counts the refused calls that begin with one.
+struct Leaving final : serving::LogSink {
+  void write(const serving::LogEntry& e) noexcept override {
+    const std::string_view event = e.event;
+    if (event == "refused" && serving::impl::failed_request_id) ++left;
+    if (event == "request") serving::impl::failed_request_id = 0x5f0c;
+  }
+  std::atomic<int> left{0};
+};
+
+TEST_CASE("grpc: a call does not begin with the id of an earlier one that has failed") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  serving::Options options = testing::grpc_options(folder.path, "half");
+  const auto log = std::make_shared<Leaving>();
+  options.log = log, options.auth_token_file = folder / "tokens";
+  folder.file("tokens", "secret\n");
+  Server server(options, serving::grpc_listener);
+  server.engine().settle();
+  GrpcClient client(server.port());
+  for (int i = 0; i < 20; ++i) {
+    CHECK(client.call(grpc_predict_path, predict_request("half", {1}), {.token = "Bearer secret"}).code == 0);
+    CHECK(client.call(grpc_predict_path, predict_request("half", {1})).code == 16);
+  }
+  CHECK(log->left == 0);
 }
 
 TEST_CASE("grpc: an administrator changes the configuration") {

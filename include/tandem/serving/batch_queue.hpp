@@ -29,7 +29,7 @@ struct BatchRun {
 /// What became of a request, for the log.
 struct RequestTimes {
   i64 rows = 0;
-  double queued = 0, ran = 0;  // seconds
+  double queued = 0, ran = 0;  // seconds; 0: it did not wait, it did not run
 };
 
 /// Requests for one signature of one version whose inputs differ in their first dimension alone, or in sizes that are
@@ -57,6 +57,7 @@ class BatchQueue {
   std::size_t count_for_batch(const BatchRun& how) const;
   std::shared_ptr<Batch> take(const BatchRun& how);
   void hand_over();
+  static RequestTimes times_until_now(const Job& job);
   void run_together(const Batch& batch, const BatchRun& how);
   void run_stacked(const Jobs& jobs, const CallOptions& call, const BatchRun& how);
   NamedTensors stacked(const Jobs& jobs, const BatchRun& how) const;
@@ -75,6 +76,16 @@ class BatchQueue {
 /// How long ago that was.
 inline double seconds_since(std::chrono::steady_clock::time_point t) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
+}
+/// Calls f, and sets `seconds` to how long that took, also if it raises.
+template <class F>
+void timed(double& seconds, const F& f) {
+  struct Timed {
+    double& seconds;
+    const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    ~Timed() { seconds = seconds_since(start); }
+  } const time{seconds};
+  f();
 }
 
 /// The key of the queue that a request belongs to: signature, names, dtypes and all sizes but the first and those that

@@ -34,7 +34,7 @@ struct BatchQueue::Job {
   const CallOptions call;
   const std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
   State state = waiting;
-  RequestTimes times;
+  RequestTimes times{.rows = rows};
   std::shared_ptr<Batch> batch;  // while it runs
   NamedTensors outputs;
   std::exception_ptr error;
@@ -43,6 +43,7 @@ struct BatchQueue::Job {
 struct BatchQueue::Batch {
   Jobs jobs;
   CancelToken cancel;
+  const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 
   // Until when it runs, and how its requests end it together.
   CallOptions call() const {
@@ -73,6 +74,12 @@ TANDEM_INLINE std::string batch_key(const std::string& signature, const NamedTen
   return rows == none || rows == 0 ? std::string() : key;
 }
 
+// Of a request that gives up. Its leader may be writing Job::times.
+TANDEM_INLINE RequestTimes BatchQueue::times_until_now(const Job& job) {
+  if (!job.batch) return {job.rows, seconds_since(job.since)};
+  const double queued = std::chrono::duration<double>(job.batch->start - job.since).count();
+  return {job.rows, queued, seconds_since(job.batch->start)};
+}
 TANDEM_INLINE NamedTensors BatchQueue::run(const NamedTensors& inputs, const CallOptions& call, const BatchRun& how,
                                            RequestTimes& times) {
   const auto self = std::make_shared<Job>(inputs, call);
@@ -92,10 +99,11 @@ TANDEM_INLINE NamedTensors BatchQueue::run(const NamedTensors& inputs, const Cal
       if (self->batch && std::all_of(self->batch->jobs.begin(), self->batch->jobs.end(),
                                      [](const auto& job) { return gave_up(job->call); }))
         self->batch->cancel.cancel();
+      times = times_until_now(*self);
       scope.check("serving", self->batch ? "while its batch ran" : "while the request waited for a batch");
     }
   }
-  times.queued = self->times.queued, times.ran = self->times.ran;
+  times = self->times;
   if (self->error) std::rethrow_exception(self->error);
   return std::move(self->outputs);
 }
@@ -107,6 +115,11 @@ TANDEM_INLINE void BatchQueue::hand_over() {
   waiting_.front()->state = Job::leading;
   waiting_.front()->wake.notify_one();
 }
+// The size that a batch of so many rows is filled up to.
+TANDEM_INLINE i64 padded_rows(i64 rows, const std::vector<i64>& allowed) {
+  const auto at = std::lower_bound(allowed.begin(), allowed.end(), rows);
+  return at == allowed.end() ? rows : *at;
+}
 // Waits until the batch is full, its time is over, one of its requests has no more time to wait, or the leader gives
 // up.
 TANDEM_INLINE void BatchQueue::gather(std::unique_lock<std::mutex>& lock, const Job& self, const CallScope& scope,
@@ -115,7 +128,8 @@ TANDEM_INLINE void BatchQueue::gather(std::unique_lock<std::mutex>& lock, const 
   const auto should_go = [&] {
     i64 rows = 0;
     for (const auto& job : waiting_) rows += job->rows;
-    const double run = how.facts.expected_seconds(std::min(rows, how.batching.max_batch_size)) * slowdown_;
+    const i64 size = padded_rows(std::min(rows, how.batching.max_batch_size), how.batching.allowed_batch_sizes);
+    const double run = how.facts.expected_seconds(size) * slowdown_;
     const Deadline latest = Deadline::after(run + 1e-3 * cancel_check_ms);
     return rows >= how.batching.max_batch_size || scope.ends() ||
            std::any_of(waiting_.begin(), waiting_.end(), [&](const auto& job) { return job->call.deadline <= latest; });
@@ -168,6 +182,7 @@ TANDEM_INLINE void BatchQueue::lead(std::unique_lock<std::mutex>& lock, const st
     if (!lock.owns_lock()) lock.lock();
     std::erase(waiting_, self);
     self->error = std::current_exception(), self->state = Job::done;
+    self->times.queued = seconds_since(self->since);
     return hand_over();
   }
   hand_over();
@@ -202,11 +217,6 @@ TANDEM_INLINE void BatchQueue::run_together(const Batch& batch, const BatchRun& 
   }
 }
 
-// The size that a batch of so many rows is filled up to.
-TANDEM_INLINE i64 padded_rows(i64 rows, const std::vector<i64>& allowed) {
-  const auto at = std::lower_bound(allowed.begin(), allowed.end(), rows);
-  return at == allowed.end() ? rows : *at;
-}
 TANDEM_INLINE NamedTensors stack_rows(const std::vector<const NamedTensors*>& parts) {
   if (parts.size() == 1) return *parts[0];
   NamedTensors r;

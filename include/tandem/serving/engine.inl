@@ -220,7 +220,6 @@ TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable
   const i64 rows = times.rows = impl::row_count(r.inputs);
   const impl::Admission::Entry entry(admission, r.model.name, rows, impl::bytes_of(r.inputs));
   Response response{servable.version, {}};
-  const auto begin = std::chrono::steady_clock::now();
   if (!key.empty()) {
     response.outputs =
         queues.of(servable, name, key)
@@ -228,12 +227,11 @@ TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable
                   {servable, options.batching, batched->second, padding, grace_is_over, slots, metrics}, times);
   } else {
     const CallScope scope(r.call);
-    slots.acquire(r.model.name, scope);
+    impl::timed(times.queued, [&] { slots.acquire(r.model.name, scope); });
     const impl::RunSlots::Slot slot(slots);
-    metrics.queued(r.model.name, times.queued = impl::seconds_since(begin));
-    const auto start = std::chrono::steady_clock::now();
-    response.outputs = servable.loaded(name, r.inputs, r.call);
-    metrics.ran(r.model.name, times.ran = impl::seconds_since(start), rows, 0);
+    metrics.queued(r.model.name, times.queued);
+    impl::timed(times.ran, [&] { response.outputs = servable.loaded(name, r.inputs, r.call); });
+    metrics.ran(r.model.name, times.ran, rows, 0);
   }
   impl::keep_only(response.outputs, r.outputs);
   return response;

@@ -59,6 +59,7 @@ class IdleList {
     std::vector<std::shared_ptr<Member>> late;  // let go without the lock: the last reference removes the entry
     {
       const std::lock_guard lock(mutex_);
+      late.reserve(entries_.size());  // with the lock, none may be let go for lack of memory
       for (const Entry& e : entries_)
         if (e.time->is_over(now)) late.push_back(e.member.lock());
     }

@@ -20,8 +20,8 @@ struct LogEntry {
   std::string_view method{};  ///< of a request: "predict", "classify", "regress"; of what is refused: why
   int code = 0;               ///< gRPC's status code
   double seconds = 0;         ///< how long it took
-  double queue_seconds = 0;   ///< of a request that reached a model: how long it waited for its turn
-  double run_seconds = 0;     ///< and how long it, or the batch that it was in, ran
+  double queue_seconds = 0;   ///< of a request that reached a model: how long it waited for its turn; 0: it did not
+  double run_seconds = 0;     ///< and how long it, or the batch that it was in, ran; 0: it did not
   i64 rows = 0;               ///< of a request that reached a model
   std::string id = {};        ///< of a request: an answer that says "internal error ID" has the same
   std::string text = {};      ///< of an event that is not a request: what else is to say
@@ -34,7 +34,9 @@ class TANDEM_API LogSink {
   /// Called by several threads at once, and while a client waits. It must not call the server: entries of versions are
   /// written under its lock.
   virtual void write(const LogEntry& entry) noexcept = 0;
-  /// Whether it is told of requests and of what is refused, too, for which entries must be made.
+  /// Whether it is told of requests and of what is refused, too. With false, no entries are made for them, which saves
+  /// time: write() gets what happens to versions and to the server alone, and an answer that says "internal error ID"
+  /// has an id that no entry has.
   virtual bool takes_requests() const noexcept { return true; }
 };
 
@@ -44,7 +46,7 @@ class TANDEM_API LogSink {
 ///  "rows":3,"id":"5f0c3b9a5d1e7764"}. Empty fields are left out. A line that cannot be written is lost.
 class TANDEM_API JsonLog final : public LogSink {
  public:
-  ///   every   of the requests that succeed, only each so-manieth is written
+  ///   every   N writes one of every N requests that succeed; other entries are all written
   explicit JsonLog(std::FILE* to, int every = 1) : to_(to), every_(every < 1 ? 1 : static_cast<u64>(every)) {}
   void write(const LogEntry& entry) noexcept override;
 

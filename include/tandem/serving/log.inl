@@ -37,10 +37,9 @@ TANDEM_INLINE std::string json_line(const LogEntry& e, i64 milliseconds) {
     r.append(number, end.ptr);
   };
   milli("latency_ms", e.seconds);
-  if (e.rows) {
-    milli("queue_ms", e.queue_seconds), milli("run_ms", e.run_seconds);
-    r += ",\"rows\":" + std::to_string(e.rows);
-  }
+  if (e.queue_seconds > 0) milli("queue_ms", e.queue_seconds);
+  if (e.run_seconds > 0) milli("run_ms", e.run_seconds);
+  if (e.rows) r += ",\"rows\":" + std::to_string(e.rows);
   text("id", e.id), text("text", e.text);
   return r + '}';
 }

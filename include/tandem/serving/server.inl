@@ -15,6 +15,7 @@
 #include "tandem/serving/rest.hpp"
 #include "tandem/serving/rest_json.hpp"
 #include "tandem/serving/server.hpp"
+#include "tandem/serving/status.hpp"
 #include "tandem/serving/web_files.hpp"
 
 namespace TANDEM_NS::serving {
@@ -37,6 +38,7 @@ class Door final : public HttpHandler {
     check_routes(routes_);
   }
   HttpAnswer handle(const HttpRequest& request) override {
+    failed_request_id = 0;  // that of an earlier request may be left
     // Who watches whether the server runs needs no token.
     const bool is_health = request.target.starts_with("/v2/health/");
     if (!is_health && request.method != "OPTIONS" && !guard_.lets_in(request.header("authorization")))

@@ -30,7 +30,8 @@ int http_of(int grpc);
 /// An id of a request, by which its answer is found in the log; unlike those of other processes and earlier runs.
 u64 new_request_id();
 std::string text_of_request_id(u64 id);
-/// The id of the request that has just ended with an internal error on this thread, for its status; 0: none.
+/// The id of the request that has just ended with an internal error on this thread, for its status; 0: none. Protocols
+/// set it to 0 where a request begins.
 inline constinit thread_local u64 failed_request_id = 0;
 }  // namespace impl
 

@@ -1,4 +1,5 @@
-// Protocol buffers as text or as JSON, the formats of configuration files. For the definitions of serving.
+// Protocol buffers as text, or as JSON that is read leniently: the formats of configuration files. For the definitions
+// of serving.
 // Format: https://protobuf.dev/reference/protobuf/textformat-spec.
 #pragma once
 #include <string>
@@ -16,7 +17,8 @@ struct TextField {
 };
 
 /// The fields of a text. Comments, lists and all spellings of messages are read; extensions and Any are not. A text
-/// that begins with '{' is JSON, whose names are changed from lowerCamelCase to lower_case; null says nothing.
+/// that begins with '{' is JSON, read leniently: single quotes, comments and missing commas pass, too. Its names are
+/// changed from lowerCamelCase to lower_case; null says nothing.
 ///   maps    the names of fields that are maps: in JSON an object, whose entries become messages of a key and a value
 ///   path    names the text in errors
 ///   throws  errors::InvalidArgumentError with the line

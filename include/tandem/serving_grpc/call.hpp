@@ -12,6 +12,7 @@
 
 #include "tandem/serving/crew.hpp"
 #include "tandem/serving/guard.hpp"
+#include "tandem/serving/status.hpp"
 #include "tandem/serving_grpc/descriptors.hpp"
 #include "tandem/serving_grpc/message_timer.hpp"
 #include "tandem/serving_grpc/methods.hpp"
@@ -64,6 +65,7 @@ class GrpcCall final : MessageTimer::Call {
       return static_cast<CallEvent*>(this);
     }
     void on(bool ok) noexcept override {
+      failed_request_id = 0;  // that of another call may be left
       if (is_posted_.load(std::memory_order_acquire)) (call_.*step_)(ok);
     }
 
