@@ -141,7 +141,7 @@ TEST_CASE("Dataset: more than 2^63 - 1 elements raise") {
   CHECK(data::range(most / 7).repeat(7).at(0, most / 7 * 7 - 1) == most / 7 - 1);
 }
 
-TEST_CASE("Dataset: places behind number 2^63 - 1 are behind the end, or raise") {
+TEST_CASE("Dataset: elements beyond number 2^63 - 2 are behind the end, or raise") {
   constexpr i64 most = std::numeric_limits<i64>::max(), large = i64{1} << 62;
   const auto endless = data::range(10).repeat();
   const auto sum = [](const data::Dataset<i64>& window) {
@@ -171,7 +171,8 @@ TEST_CASE("Dataset: places behind number 2^63 - 1 are behind the end, or raise")
   CHECK(count_from(read, {0, most}) == 0);
   const auto check_end = [](const auto& ds, i64 index) {
     CHECK_THAT(error_of<errors::OutOfRangeError>([&] { ds.at(0, index); }),
-               ContainsSubstring("behind number 2^63 - 2"));
+               ContainsSubstring("element " + std::to_string(index) + " is out of range") &&
+                   ContainsSubstring("beyond element 2^63 - 2"));
     CHECK(count_from(ds, {0, index}) == 0);
   };
   check_end(endless.batch(4), large);
@@ -180,7 +181,11 @@ TEST_CASE("Dataset: places behind number 2^63 - 1 are behind the end, or raise")
   check_end(endless.skip(large), large);
   CHECK(endless.batch(4).at(0, large / 2 - 1).to_vector<i64>() == Longs{4, 5, 6});  // 2^63 - 4 to 2^63 - 2
   CHECK(endless.skip(large).at(0, large - 2) == (most - 1) % 10);
-  // The place behind the last element of the largest data set.
+  // An iteration that gets there raises.
+  auto batches = data::range(5).concatenate(endless).batch(2).iterator({0, large - 1});
+  CHECK(batches.next()->to_vector<i64>() == Longs{(most - 1 - 5) % 10});
+  CHECK_THROWS_AS(batches.next(), errors::OutOfRangeError);
+  // Behind the last element of the largest data set.
   auto it = data::range(most).iterator({0, most});
   CHECK_FALSE(it.next());
   CHECK(it.position() == data::Position{0, most});

@@ -228,10 +228,11 @@ TANDEM_INLINE i64 range_count(i64 start, i64 stop, i64 step) {
         "range", "there are more than 2^63 - 1 numbers from " + std::to_string(start) + " to " + std::to_string(stop));
   return static_cast<i64>(count);
 }
-TANDEM_INLINE i64 checked_place(const char* op, i64 place) {
-  if (place == last_place)
-    errors::raise<errors::OutOfRangeError>(op, "the element would need one of the input behind number 2^63 - 2");
-  return place;
+TANDEM_INLINE i64 checked_index(const char* op, i64 index, i64 input) {
+  if (input == end_index)
+    errors::raise<errors::OutOfRangeError>(
+        op, "element " + std::to_string(index) + " is out of range: it reads the input beyond element 2^63 - 2");
+  return input;
 }
 TANDEM_INLINE void check_shard(i64 num_shards, i64 index) {
   check_at_least("shard", "num_shards", num_shards, 1);

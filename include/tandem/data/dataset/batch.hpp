@@ -96,7 +96,7 @@ class BatchCursor final : public Cursor<B> {
     return true;
   }
   i64 skip(i64 n) override {
-    const i64 rows = input_->skip(multiply_places(n, size_));
+    const i64 rows = input_->skip(saturating_multiply(n, size_));
     return rows / size_ + (!drop_ && rows % size_ != 0);
   }
 
@@ -123,12 +123,12 @@ class Batch final : public Stage<Batched<T>> {
   bool indexed() const override { return input_->indexed(); }
   Batched<T> at(const Key& key, i64 index) const override {
     const Timing timing(this->counts());
-    const i64 begin = checked_place("batch", multiply_places(index, size_));
+    const i64 begin = checked_index("batch", index, saturating_multiply(index, size_));
     return input_->gather(key, {begin, std::min(size_, end_of(*input_) - begin), nullptr});
   }
   std::unique_ptr<Cursor<Batched<T>>> open(const Run& run, i64 first) const override {
-    const i64 begin = multiply_places(first, size_);
-    if (indexed() && this->workers().threads == 0 && begin < last_place)
+    const i64 begin = saturating_multiply(first, size_);
+    if (indexed() && this->workers().threads == 0 && begin < end_index)
       return std::make_unique<IndexedCursor<Batched<T>>>(*this, run.key, first);
     return std::make_unique<BatchCursor<T, Batched<T>, Stack<T>>>(*this, open_at(*input_, run, begin), size_,
                                                                   options_.drop_remainder, Stack<T>());
@@ -155,15 +155,15 @@ class BatchBy final : public Stage<B> {
   }
   bool indexed() const override { return input_->indexed(); }
   B at(const Key& key, i64 index) const override {
-    const i64 begin = checked_place(this->name(), multiply_places(index, size_));
-    const i64 end = std::min(add_places(begin, size_), end_of(*input_));
+    const i64 begin = checked_index(this->name(), index, saturating_multiply(index, size_));
+    const i64 end = std::min(saturating_add(begin, size_), end_of(*input_));
     Elements<T> elements;
     for (i64 i = begin; i < end; ++i) elements.push_back(input_->at(key, i));
     return make_(elements);
   }
   std::unique_ptr<Cursor<B>> open(const Run& run, i64 first) const override {
-    return std::make_unique<BatchCursor<T, B, Make>>(*this, open_at(*input_, run, multiply_places(first, size_)), size_,
-                                                     drop_, make_);
+    return std::make_unique<BatchCursor<T, B, Make>>(*this, open_at(*input_, run, saturating_multiply(first, size_)),
+                                                     size_, drop_, make_);
   }
 
  private:

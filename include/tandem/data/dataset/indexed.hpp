@@ -10,11 +10,11 @@
 
 namespace TANDEM_NS::data::detail {
 
-/// The place behind the last element of an indexed stage.
+/// The number behind that of the last element of an indexed stage.
 template <class T>
 i64 end_of(const Stage<T>& stage) {
   const i64 n = stage.cardinality();
-  return n >= 0 ? n : last_place;
+  return n >= 0 ? n : end_index;
 }
 
 /// A run through an indexed stage, on the consumer's thread.

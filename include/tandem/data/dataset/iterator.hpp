@@ -71,7 +71,7 @@ class Iterator {
   bool read(T& to) {
     detail::check_iteration();
     const i64 index = position_.index;
-    position_.index = detail::add_places(index, 1);  // also where this element raises
+    position_.index = detail::saturating_add(index, 1);  // also where this element raises
     if (cursor_ && cursor_->next(to)) {
       detail::StageCounts& counts = stage_->counts();  // its threads, if it has some, have counted it
       if (counts.threads.load(std::memory_order_relaxed) == 0) counts.elements.fetch_add(1, std::memory_order_relaxed);

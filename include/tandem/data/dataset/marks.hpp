@@ -186,7 +186,7 @@ class MarkedCursor : public Cursor<T> {
     return true;
   }
   i64 skip(i64 n) final {
-    const i64 from = number_, to = add_places(from, n);
+    const i64 from = number_, to = saturating_add(from, n);
     if (const auto mark = track_->before(to, from)) go_to(mark->element, mark->state);
     T unused;
     while (number_ < to) try {

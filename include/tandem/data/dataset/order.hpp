@@ -36,7 +36,7 @@ class Range final : public Stage<T> {
   T at(const Key& key, i64 index) const override { return input_->at(key, checked(index)); }
   BatchedOrNone<T> gather(const Key& key, const Rows& rows) const override {
     if (step_ == 1 && !rows.list) {
-      (void)checked(add_places(rows.first, std::max<i64>(rows.count - 1, 0)));
+      (void)checked(saturating_add(rows.first, std::max<i64>(rows.count - 1, 0)));
       return input_->gather(key, {begin_ + rows.first, rows.count, nullptr});
     }
     InlinedVector<i64, 256, memory::Blocks> list;
@@ -44,17 +44,18 @@ class Range final : public Stage<T> {
     return input_->gather(key, {0, rows.count, list.data()});
   }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
-    if (indexed() && step_ > 1 && place(first) < last_place) return open_indexed<T>(*this, run, first);
+    if (indexed() && step_ > 1 && input_index(first) < end_index) return open_indexed<T>(*this, run, first);
     return std::make_unique<Run_>(*this, run, first);
   }
 
  private:
-  i64 place(i64 index) const { return add_places(begin_, multiply_places(index, step_)); }
-  i64 checked(i64 index) const { return checked_place(this->name(), place(index)); }
+  // The number of an element's one in the input.
+  i64 input_index(i64 index) const { return saturating_add(begin_, saturating_multiply(index, step_)); }
+  i64 checked(i64 index) const { return checked_index(this->name(), index, input_index(index)); }
 
   class Run_ final : public Cursor<T> {
    public:
-    Run_(const Range& stage, const Run& run, i64 first) : stage_(stage), next_(stage.place(first)) {
+    Run_(const Range& stage, const Run& run, i64 first) : stage_(stage), next_(stage.input_index(first)) {
       const bool has_any = stage.end_ < 0 || next_ < stage.end_;
       if (has_any) input_ = open_at(*stage.input_, run, next_);
     }
@@ -62,17 +63,17 @@ class Range final : public Stage<T> {
       if (!input_ || (stage_.end_ >= 0 && next_ >= stage_.end_)) return false;
       if (gap_ > 0 && input_->skip(gap_) < gap_) return false;
       gap_ = stage_.step_ - 1;
-      next_ = add_places(next_, stage_.step_);
+      next_ = saturating_add(next_, stage_.step_);
       return input_->next(out);
     }
     i64 skip(i64 n) override {
       if (!input_ || n <= 0) return 0;
       if (stage_.end_ >= 0) n = std::min(n, std::max<i64>(0, (stage_.end_ - next_ - 1) / stage_.step_ + 1));
       if (n == 0) return 0;
-      const i64 passed = input_->skip(add_places(multiply_places(n - 1, stage_.step_), gap_ + 1)) - gap_;
+      const i64 passed = input_->skip(saturating_add(saturating_multiply(n - 1, stage_.step_), gap_ + 1)) - gap_;
       gap_ = stage_.step_ - 1;
       const i64 done = passed <= 0 ? 0 : (passed - 1) / stage_.step_ + 1;
-      next_ = add_places(next_, multiply_places(done, stage_.step_));
+      next_ = saturating_add(next_, saturating_multiply(done, stage_.step_));
       return done;
     }
 

@@ -124,21 +124,20 @@ class Cursor {
   }
 };
 
-/// Places: numbers of elements and sums of them. This one lies behind all elements: no run gets there, also of data
-/// sets without an end.
-inline constexpr i64 last_place = std::numeric_limits<i64>::max();
-/// The sum and the product of numbers that are not negative, at most last_place.
-inline i64 add_places(i64 a, i64 b) {
+/// Behind the numbers of all elements, also of a data set without an end. Numbers that would be larger are this one.
+inline constexpr i64 end_index = std::numeric_limits<i64>::max();
+/// The sum and the product of numbers that are not negative, at most end_index.
+inline i64 saturating_add(i64 a, i64 b) {
   i64 r = 0;
-  return __builtin_add_overflow(a, b, &r) ? last_place : r;
+  return __builtin_add_overflow(a, b, &r) ? end_index : r;
 }
-inline i64 multiply_places(i64 a, i64 b) {
+inline i64 saturating_multiply(i64 a, i64 b) {
   i64 r = 0;
-  return __builtin_mul_overflow(a, b, &r) ? last_place : r;
+  return __builtin_mul_overflow(a, b, &r) ? end_index : r;
 }
-/// The place, if an element can be there.
-///   throws  errors::OutOfRangeError for last_place, which stands for all that would lie behind it
-TANDEM_API i64 checked_place(const char* op, i64 place);
+/// Returns `input`, the number of an element of the input that element `index` of a stage reads.
+///   throws  errors::OutOfRangeError if it is end_index
+TANDEM_API i64 checked_index(const char* op, i64 index, i64 input);
 
 /// An immutable transformation, shared by data sets and runs. An indexed stage has elements by number, which any thread
 /// may ask for; other stages are streams.
@@ -179,12 +178,12 @@ class EndedCursor final : public Cursor<T> {
   i64 skip(i64) override { return 0; }
 };
 
-/// Opens an input at a place that may lie behind its end.
+/// Opens an input at an element that may lie behind its end.
 template <class T>
-std::unique_ptr<Cursor<T>> open_at(const Stage<T>& input, const Run& run, i64 place) {
-  if (place == last_place) return std::make_unique<EndedCursor<T>>();
+std::unique_ptr<Cursor<T>> open_at(const Stage<T>& input, const Run& run, i64 index) {
+  if (index == end_index) return std::make_unique<EndedCursor<T>>();
   const i64 n = input.cardinality();
-  return input.open(run, n >= 0 ? std::min(place, n) : place);
+  return input.open(run, n >= 0 ? std::min(index, n) : index);
 }
 
 /// Opens a run and passes over the first elements, for stages that cannot begin elsewhere.

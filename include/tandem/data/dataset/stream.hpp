@@ -36,7 +36,7 @@ class Window final : public Stage<StageRef<T>> {
     return windows_of(n);
   }
   std::unique_ptr<Cursor<StageRef<T>>> open(const Run& run, i64 first) const override {
-    return std::make_unique<Run_>(*this, open_at(*input_, run, multiply_places(first, options_.shift)));
+    return std::make_unique<Run_>(*this, open_at(*input_, run, saturating_multiply(first, options_.shift)));
   }
 
  private:
@@ -45,7 +45,7 @@ class Window final : public Stage<StageRef<T>> {
     T element{};
     std::exception_ptr error{};
   };
-  i64 span() const { return add_places(multiply_places(size_ - 1, options_.stride), 1); }
+  i64 span() const { return saturating_add(saturating_multiply(size_ - 1, options_.stride), 1); }
   // The windows of so many elements.
   i64 windows_of(i64 n) const {
     if (options_.drop_remainder) return n < span() ? 0 : (n - span()) / options_.shift + 1;
@@ -78,7 +78,7 @@ class Window final : public Stage<StageRef<T>> {
     // Passes over the elements of all but the last one.
     i64 skip(i64 n) override {
       if (n <= 0 || !pass_gap()) return 0;
-      const i64 wanted = multiply_places(n - 1, stage_.options_.shift);
+      const i64 wanted = saturating_multiply(n - 1, stage_.options_.shift);
       i64 passed = drop(wanted);
       if (passed < wanted) passed += input_->skip(wanted - passed);
       if (passed < wanted) return stage_.windows_of(passed);
