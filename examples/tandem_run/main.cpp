@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <cstring>
+
 #include "examples/support/arguments.hpp"
 #include "examples/support/program.hpp"
 #include "examples/tandem_run/group.hpp"
@@ -50,6 +52,23 @@ void complete(CLI::App& app, Options& o) {
   if (o.nodes > 1 && o.rendezvous.empty()) throw CLI::RequiredError("--rendezvous, with --nnodes,");
 }
 
+// Waits for the other nodes. A signal that comes meanwhile ends them, too.
+launcher::Nodes::Meeting meet(launcher::Nodes& nodes, int attempt) {
+  try {
+    return nodes.meet(attempt);
+  } catch (const launcher::Interrupted& e) {
+    if (e.is_elsewhere) throw;
+    fmt::print(stderr, "tandem_run: signal {} ({}); telling the other nodes\n", e.signal, ::strsignal(e.signal));
+    try {
+      nodes.report_signal(e.signal);
+      nodes.leave();
+    } catch (const tandem::errors::UnavailableError& error) {
+      fmt::print(stderr, "tandem_run: the other nodes cannot be told: {}\n", error.message());
+    }
+    throw;
+  }
+}
+
 int launch(const Options& o) {
   launcher::Signals signals;
   launcher::Nodes nodes(o, [&] {
@@ -57,7 +76,7 @@ int launch(const Options& o) {
     if (signal && signal != SIGCHLD && signal != SIGUSR1) throw launcher::Interrupted{signal};
   });
   for (int attempt = 0;; ++attempt) {
-    const auto [met, port] = nodes.meet(attempt);
+    const auto [met, port] = meet(nodes, attempt);
     attempt = met;
     const launcher::Outcome outcome = launcher::Group(o, nodes, signals, attempt, port).run();
     if (outcome.status == 0 || outcome.was_interrupted || attempt >= o.max_restarts) {

@@ -135,7 +135,7 @@ Nodes::Meeting Nodes::meet(int attempt) {
     if (const std::optional<Failure> f = signal_elsewhere()) {
       fmt::print(stderr, "tandem_run: {}; stopping\n", f->text);
       leave();
-      throw Interrupted{f->signal};
+      throw Interrupted{f->signal, true};
     }
     attempt = newest_attempt(attempt);
     const std::string folder = key(attempt, "arrived/"), own = folder + std::to_string(options_.node);

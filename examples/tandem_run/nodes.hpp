@@ -21,6 +21,7 @@ struct Failure {
 /// Ends a wait for others: a signal that has come, here or on another machine.
 struct Interrupted {
   int signal;
+  bool is_elsewhere = false;
 };
 
 /// The table by which they agree. Node 0 keeps it; the processes meet there, too, if they use Gloo.

@@ -181,6 +181,16 @@ within 10 test -e "$folder/up0" -a -e "$folder/up1" && kill -INT $node0
 wait $node1
 [ $? = 130 ] || { cp "$folder/out1" "$folder/out"; fail 'node 1 after SIGINT to node 0'; }
 wait $node0 || { cp "$folder/out0" "$folder/out"; fail 'node 0 after SIGINT'; }
+# A signal to a node that waits for the others at the start: one that comes later ends, too.
+rm -f "$folder/tandem_run.store"
+"$program" -n 1 --nnodes 2 --node-rank 0 --rendezvous "$folder" -- true >"$folder/out0" 2>&1 &
+node0=$!
+within 10 test -s "$folder/tandem_run.store" && kill -INT $node0
+within 10 grep -q 'signal 2 (Interrupt); telling the other nodes' "$folder/out0"
+ends 130 -n 1 --nnodes 2 --node-rank 1 --rendezvous "$folder" --timeout 20 -- true
+has 'node 0 has got signal 2 (Interrupt); stopping'
+wait $node0
+[ $? = 130 ] || { cp "$folder/out0" "$folder/out"; fail 'node 0 after SIGINT at the start'; }
 # A node that never comes, and one that dies.
 ends 1 -n 1 --nnodes 2 --node-rank 0 --rendezvous "127.0.0.1:$(free_port)" --timeout 0.5 -- true
 has '^tandem_run: --nnodes: 1 of 2 nodes have come within 0.5 s'

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <new>
 #include <numeric>
 #include <system_error>
 #include <thread>
@@ -150,6 +151,7 @@ TANDEM_INLINE std::exception_ptr SimCluster::Parts::start(Body body, void* f, bo
     schedule->end(rank);
   };
   std::vector<std::thread> threads;
+  threads.reserve(n);
   const auto begin = [&](int command) {
     go = command;
     go.notify_all();
@@ -157,6 +159,9 @@ TANDEM_INLINE std::exception_ptr SimCluster::Parts::start(Body body, void* f, bo
   };
   try {
     for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(run, rank);
+  } catch (const std::bad_alloc&) {  // of the state of a thread
+    begin(-1);
+    throw;
   } catch (const std::system_error& e) {
     begin(-1);
     errors::raise<errors::ResourceExhaustedError>("SimCluster", "cannot start the thread of rank " +

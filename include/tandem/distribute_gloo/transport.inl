@@ -87,7 +87,8 @@ class WaitingCalls {
   WaitingCalls(std::shared_ptr<Process> process, const std::string& group, int rank)
       : process_(std::move(process)), folder_(group + "/waits/"), rank_(rank) {}
 
-  /// Seconds that a call waits before it is compared, and between two comparisons.
+  /// Seconds that a call waits before it is compared. The next comparisons follow after twice the time of the one
+  /// before: all ranks ask the one store.
   double period() const { return std::clamp(process_->timeout / 8, 0.05, 1.); }
   /// Tells the others, and compares. Takes at most a period; a store that does not answer is asked again next time.
   ///   throws  errors::FailedPreconditionError if another rank's operation of that number is another one
@@ -125,7 +126,8 @@ class GlooPending final : public Pending {
       : process_(std::move(process)), calls_(std::move(calls)), worker_(std::move(worker)), job_(std::move(job)) {}
   bool wait(double seconds) override {
     const i64 end = distribute::detail::moment_after(seconds);
-    i64 lost_since = 0;
+    i64 lost_since = 0, compared = -1;
+    double period = calls_->period();
     const auto is_lost = [&] {
       if (!process_->sees_a_loss()) return lost_since = 0, false;
       if (lost_since == 0) lost_since = tandem::detail::nanoseconds_now();
@@ -133,12 +135,16 @@ class GlooPending final : public Pending {
     };
     Job::State state = Job::queued;
     for (bool has_given_up = false; !has_given_up;) {
-      state = worker_->wait(*job_, std::min(end, distribute::detail::moment_after(calls_->period())), is_lost);
+      state = worker_->wait(*job_, std::min(end, distribute::detail::moment_after(period)), is_lost);
       if (state == Job::done) return true;
       if (state == Job::failed && worker_->is_aborted()) errors::raise<errors::UnavailableError>("gloo", job_->error);
       has_given_up = state == Job::failed || is_lost();
       if (!has_given_up && tandem::detail::nanoseconds_now() >= end) return false;
-      if (const std::shared_ptr<Job> job = worker_->current()) calls_->compare(job->call, job->number);
+      if (const std::shared_ptr<Job> job = worker_->current()) {
+        calls_->compare(job->call, job->number);
+        period = job->number == compared ? 2 * period : calls_->period();
+        compared = job->number;
+      }
     }
     if (state == Job::failed) process_->raise("a connection has ended: " + without_place(job_->error));
     process_->raise("the process of another rank has ended");
