@@ -2,6 +2,8 @@
 // tests/ops/table_vectorized_test.cpp.
 #include "tandem/graph/control/vectorized_map.hpp"
 
+#include <limits>
+
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/control/scan.hpp"
 #include "tandem/graph/trace/function.hpp"
@@ -166,6 +168,10 @@ TEST_CASE("vectorized_map: scatter and segments of ids in any order, each row wi
   // An id or an index behind the last is not one of the next row.
   const auto fails = [&](const auto& f) { CHECK_THROWS_AS(vectorized_map(f, rows), errors::InvalidArgumentError); };
   fails([](const Tensor& r, const Tensor& i) { return unsorted_segment_sum(r, i, 4); });
+  constexpr i64 most = std::numeric_limits<i64>::max();
+  fails([](const Tensor& r, const Tensor& i) {
+    return unsorted_segment_sum(r, where(equal(i, 2), most, cast(i, int64)), 5);
+  });
   fails([](const Tensor& r, const Tensor& i) { return scatter_nd(expand_dims(abs(i), 1), r, {4}); });
   // Without a number of rows in the trace they raise, as does what has no rule at all.
   const auto error = [&](const auto& f) {

@@ -1,6 +1,8 @@
 // FitOptions::class_weight: which labels it takes, and that it equals sample weights.
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "tandem/train/class_weights.hpp"
 #include "tests/support/catch.hpp"
@@ -47,8 +49,8 @@ TEST_CASE("class weights: labels of every dtype, classes that are far apart, pro
   const train::detail::ClassWeights weights({{1, 3}, {2, 0.5}}), apart({{-7, 9}, {1, 3}, {2, 0.5}, {1'000'000'007, 5}});
   const Tensor labels = constant(std::vector<i64>{0, 1, 2, 7, 1});
   const std::vector<float> expected{1, 3, 0.5, 1, 3};
-  for (const DType dtype :
-       {DType::uint8, DType::int16, DType::int32, DType::int64, DType::bfloat16, DType::float32, DType::float64}) {
+  for (const DType dtype : {DType::uint8, DType::uint64, DType::int16, DType::int32, DType::int64, DType::bfloat16,
+                            DType::float32, DType::float64}) {
     const Tensor x = cast(labels, dtype);
     CAPTURE(dtype);
     CHECK(weights.of(x).to_vector<float>() == expected);
@@ -56,6 +58,10 @@ TEST_CASE("class weights: labels of every dtype, classes that are far apart, pro
   }
   CHECK(apart.of(constant(std::vector<i64>{-7, 1'000'000'007})).to_vector<float>() == std::vector<float>{9, 5});
   CHECK(apart.of(constant(std::vector<i64>{i64{1} << 62})).to_vector<float>() == std::vector<float>{1});
+  constexpr i64 most = std::numeric_limits<i64>::max();
+  const Tensor ends = constant(std::vector<i64>{most, -most - 1, most - 1});
+  CHECK(train::detail::ClassWeights({{most, 3}, {-most - 1, 2}}).of(ends).to_vector<float>() ==
+        std::vector<float>{3, 2, 1});
   CHECK(weights.of(constant({{0.2f, 0.7f, 0.1f}, {0.f, 0.f, 1.f}})).to_vector<float>() == std::vector<float>{3, 0.5});
   CHECK(weights.of(zeros({0, 3})).shape() == Shape{0});
   const auto raises = [&](const Tensor& x) {
@@ -67,6 +73,12 @@ TEST_CASE("class weights: labels of every dtype, classes that are far apart, pro
   CHECK(raises(constant({{std::nanf(""), 1.f}})));
   CHECK(raises(zeros({2, 2, 2})));
   CHECK(raises(constant(1)));
+  CHECK(raises(constant(std::vector<std::string>{"cat", "dog"})));
+  CHECK(raises(cast(constant({1.f, 2.f}), DType::complex64)));
+  const auto raised = [&](const Tensor& x) { return error_of([&] { weights.of(x); }); };
+  CHECK(raised(constant({1e30f})).find("float32[1] with numbers that are not finite, or of 2^63") != std::string::npos);
+  CHECK(raised(cast(constant(std::vector<i64>{-1}), DType::uint64)).find("uint64[1] with numbers of 2^63 and more") !=
+        std::string::npos);
 }
 
 }  // namespace class_weight_test

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "tandem/base/error.hpp"
 #include "tandem/core/scope.hpp"
@@ -26,8 +28,14 @@ void each_class(const Tensor& labels, i64 rows, i64 columns, const F& use) {
   const T* label = host.data<T>().data();
   for (i64 i = 0; i < rows; ++i, label += columns) {
     if (columns == 1) {
-      const auto number = static_cast<double>(*label);
-      if (!(std::abs(number) < 9e18) || number != std::floor(number)) raise_labels(labels, " with fractions");
+      if constexpr (std::is_integral_v<T>) {
+        if (!std::in_range<i64>(*label)) raise_labels(labels, " with numbers of 2^63 and more");
+      } else {
+        const auto number = static_cast<double>(*label);
+        if (!(std::abs(number) < 0x1p63))
+          raise_labels(labels, " with numbers that are not finite, or of 2^63 and more");
+        if (number != std::floor(number)) raise_labels(labels, " with fractions");
+      }
       use(i, static_cast<i64>(*label));
       continue;
     }
@@ -60,13 +68,15 @@ TANDEM_INLINE float ClassWeights::at(i64 label) const {
 }
 TANDEM_INLINE Tensor ClassWeights::of(const Tensor& labels) const {
   const int rank = labels.rank();
-  if (rank != 1 && rank != 2) impl::raise_labels(labels, "");
+  const bool is_real = (dtypes::real | dtypes::half_floating | dtypes::boolean).has(labels.dtype());
+  if (!is_real || (rank != 1 && rank != 2)) impl::raise_labels(labels, "");
   const i64 rows = labels.shape()[0], columns = rank == 2 ? labels.shape()[1] : i64{1};
   std::vector<float> weights(static_cast<std::size_t>(rows));
   const auto use = [&](i64 row, i64 label) { weights[static_cast<std::size_t>(row)] = at(label); };
   switch (labels.dtype()) {
     case DType::int32: impl::each_class<std::int32_t>(labels, rows, columns, use); break;
     case DType::int64: impl::each_class<i64>(labels, rows, columns, use); break;
+    case DType::uint64: impl::each_class<u64>(labels, rows, columns, use); break;
     case DType::uint8: impl::each_class<std::uint8_t>(labels, rows, columns, use); break;
     case DType::float32: impl::each_class<float>(labels, rows, columns, use); break;
     default: impl::each_class<double>(cast(labels, DType::float64), rows, columns, use);

@@ -63,14 +63,16 @@ TANDEM_LAZY_INLINE Tensors scatter_nd(const BatchCall& c) {
   const Shape& to = c.attrs<rules::ScatterNdAttrs>().shape;
   return c.apply(rules::ScatterNdAttrs{with_first(to, c.rows.number)}, {indices, c.repeated(1)});
 }
-// Segments: the ids of each row follow those of the row before. Ids that are negative or too large stay so.
+// Segments: the ids of each row follow those of the row before. Negative ids stay so. Ids that are too
+// large are at least the number of all segments.
 TANDEM_LAZY inline Tensors segments(const BatchCall& c, i64 each, const Spec* like) {
   if (!c.rows.is_known() || !c.row(0).shape.is_fully_defined() || !c.row(1).shape.is_fully_defined()) return {};
   const i64 n = c.rows.number, all = n * each;
   const Tensor ids = cast(c.joined(1), DType::int64);
   const Tensor first = reshape(row_numbers(c, c.row(1).shape, DType::int64), {-1}) * each;
-  std::vector<Tensor> in{c.joined(0),
-                         ids + first * cast(ids >= 0, DType::int64) + cast(ids >= each, DType::int64) * all};
+  const Tensor in_row = logical_and(ids >= 0, ids < each);
+  const Tensor own = ids + first * cast(in_row, DType::int64);
+  std::vector<Tensor> in{c.joined(0), where(ids >= each, maximum(ids, all), own)};
   if (like) in.push_back(Tensor::symbol({Shape{all}, like->dtype, like->device}));
   return one(c.apart(c.apply(c.node.attrs, in)[0], 0));
 }
