@@ -84,6 +84,18 @@ TEST_CASE("files of another save, missing and damaged ones raise with their name
   }
 }
 
+TEST_CASE("saves of names that begin alike do not touch each other's files") {
+  const testing::TemporaryFolder folder;
+  const auto index = [&](const char* name) { return folder / (std::string(name) + ".safetensors.index.json"); };
+  for (const char* name : {"v1.2", "v1-2"}) io::save_safetensors_shards(index(name), three(7), {}, 48);
+  for (const float value : {1.f, 2.f, 3.f}) {
+    io::save_safetensors_shards(index("v1"), three(value), {}, 48);
+    CHECK(io::load_safetensors_shards(index("v1")).at("a").to_vector<float>()[0] == value);
+    for (const char* name : {"v1.2", "v1-2"})
+      CHECK(io::load_safetensors_shards(index(name)).at("a").to_vector<float>()[0] == 7);
+  }
+}
+
 TEST_CASE("a save of the same name that fails leaves the earlier one") {
   const testing::TemporaryFolder folder;
   const std::string index = folder / "m.safetensors.index.json";

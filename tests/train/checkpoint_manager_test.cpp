@@ -220,7 +220,7 @@ TEST_CASE("a checkpoint in several files: saved, restored and removed together")
   CHECK(c.to_vector<float>()[9] == 3);
   manager.save(3);
   CHECK(files_in(folder.path).contains("ckpt-3-00001-of-00001.safetensors"));
-  const auto second = [](int n) { return "ckpt-3.2-00001-of-0000" + std::to_string(n) + ".safetensors"; };
+  const auto second = [](int n) { return "ckpt-3-00001-of-0000" + std::to_string(n) + ".2.safetensors"; };
   manager.save(3);
   CHECK(files_in(folder.path) ==
         std::set<std::string>{"ckpt-index.json", "ckpt-1-of-2.safetensors", index(3), second(1)});

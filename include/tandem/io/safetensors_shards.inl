@@ -59,10 +59,10 @@ TANDEM_INLINE std::size_t shard_length(const std::vector<NamedTensor>& tensors, 
   return n;
 }
 
-inline std::string shard_path(const std::string& stem, std::size_t number, std::size_t of) {
+inline std::string shard_path(const std::string& stem, std::size_t number, std::size_t of, const char* end) {
   char name[64];
-  std::snprintf(name, sizeof name, "-%05zu-of-%05zu.safetensors", number, of);
-  return stem + name;
+  std::snprintf(name, sizeof name, "-%05zu-of-%05zu", number, of);
+  return stem + name + end;
 }
 
 // The shards of an earlier save of the same name; none if there is no index that says so.
@@ -73,9 +73,7 @@ TANDEM_INLINE std::vector<std::string> shards_before(const std::string& index_pa
   } catch (const errors::OpError&) {
     return r;
   }
-  std::erase_if(r, [&](const std::string& path) {
-    return !path.starts_with(stem + "-") && !path.starts_with(stem + second_save + "-");
-  });
+  std::erase_if(r, [&](const std::string& path) { return !path.starts_with(stem + "-"); });
   return r;
 }
 
@@ -96,19 +94,21 @@ TANDEM_INLINE void save_safetensors_shards(const std::string& index_path, const 
       errors::raise<errors::InvalidArgumentError>(
           "save", "the name " + tandem::detail::escaped_text(t.name) + " is given twice");
   }
-  std::string stem = index_path.substr(0, index_path.size() - suffix.size());
+  const std::string stem = index_path.substr(0, index_path.size() - suffix.size());
   const std::vector<std::string> before = impl::shards_before(index_path, stem);
   std::vector<std::size_t> lengths;
   for (std::size_t at = 0; at < tensors.size(); at += lengths.back())
     lengths.push_back(impl::shard_length(tensors, at, max_shard_bytes));
-  if (!before.empty() && before.front() == impl::shard_path(stem, 1, lengths.size())) stem += second_save;
+  const char* const first_save = ".safetensors";
+  const bool is_taken = !before.empty() && before.front() == impl::shard_path(stem, 1, lengths.size(), first_save);
+  const char* const end = is_taken ? second_save : first_save;
 
   nlohmann::json weight_map = nlohmann::json::object(), checksums = nlohmann::json::object();
   std::vector<std::string> written;
   std::size_t total = 0, at = 0;
   try {
     for (const std::size_t n : lengths) {
-      const std::string path = impl::shard_path(stem, written.size() + 1, lengths.size());
+      const std::string path = impl::shard_path(stem, written.size() + 1, lengths.size(), end);
       const auto begin = tensors.begin() + static_cast<std::ptrdiff_t>(at);
       const std::vector<NamedTensor> part(begin, begin + static_cast<std::ptrdiff_t>(n));
       written.push_back(path);

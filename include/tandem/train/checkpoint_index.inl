@@ -198,9 +198,7 @@ TANDEM_INLINE void remove_unfinished(const std::string& directory, const std::st
     const std::string file = entry.path().filename().string();
     const std::size_t end = file.rfind("-of-"), digits = std::string_view("-00001").size();
     if (end == file.npos || end < digits || !file.ends_with(".safetensors")) continue;
-    std::string stem = file.substr(0, end - digits);
-    if (stem.ends_with(io::second_save)) stem.resize(stem.size() - std::string_view(io::second_save).size());
-    const std::string index = stem + io::shards_suffix, path = directory + "/" + file;
+    const std::string index = file.substr(0, end - digits) + io::shards_suffix, path = directory + "/" + file;
     if (step_of_file(index, name) >= 0 && !may_list(directory + "/" + index, path)) shards.push_back(path);
   }
   for (const std::string& path : shards) ::unlink(path.c_str());
