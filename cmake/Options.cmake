@@ -13,7 +13,7 @@ option(TANDEM_INSTALL "Add install rules" ${TANDEM_TOP_LEVEL})
 option(TANDEM_OPTIMIZE "Compile the library with -O2 in builds without a build type and in Debug builds, too" ON)
 option(TANDEM_WERROR "Treat warnings as errors" OFF)
 set(TANDEM_UNITY_BATCH 1 CACHE STRING "How many files of the library are compiled as one unit: much of a file's time is its headers'")
-set(TANDEM_UNITY_FOLDER "${PROJECT_BINARY_DIR}/unity" CACHE PATH "Where these units are written: of two build trees with one folder ccache compiles them once")
+set(TANDEM_UNITY_FOLDER "${PROJECT_BINARY_DIR}/unity" CACHE PATH "Where these units are written: of two build trees with one folder, the same sources and batches ccache compiles them once")
 mark_as_advanced(TANDEM_UNITY_FOLDER)
 option(TANDEM_PCH "Precompile the headers of the tests, and those of the examples where tests are built" ON)
 

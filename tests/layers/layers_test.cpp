@@ -200,6 +200,8 @@ TEST_CASE("regularizers of outputs: divided by the batch, which may be unknown o
   const Tensor half = regularizers::L2(1).of_output(ones({1000, 100}, {.dtype = float16}));
   CHECK(half.dtype() == float16);
   CHECK(cast(half, float32).item<float>() == 100);
+  const Regularizer own([](const Tensor& y) { return reduce_sum(square(cast(y, float32))); });
+  CHECK(own.of_output(fill({2, 1000}, 20.f, {.dtype = float16})).item<float>() == 400'000);
 }
 TEST_CASE("regularizers of outputs: TimeDistributed divides by the batch, not by the steps") {
   const layers::Dense d(2, {.kernel_initializer = initializers::Ones(), .activity_regularizer = regularizers::L2(.1)});

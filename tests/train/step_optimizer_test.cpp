@@ -116,6 +116,22 @@ TEST_CASE("gradients of half precision are summed in float32, and unset ones sta
   CHECK(other.item<float>() == 1);
 }
 
+TEST_CASE("sums: a gradient that is not set counts as zeros, and a checkpoint of more steps goes on") {
+  const Variable w(0.f), v(0.f);
+  const optimizers::SGD sgd(1);
+  const train::GradientAccumulator sums(sgd, 2);
+  const auto add = [&](const Gradient& of_w) { sums.apply_gradients({of_w, constant(2.f)}, {w, v}); };
+  add(constant(16.f)), add(Gradient());
+  CHECK(w.item<float>() == -8);
+  add(constant(0.f)), add(constant(0.f));
+  CHECK(w.item<float>() == -8);
+  CHECK(v.item<float>() == -4);
+  sums.batches().assign(constant(i64{3}));  // of an update of 4 or more
+  add(constant(8.f));
+  CHECK(w.item<float>() == -10);
+  CHECK(sums.batches().item<i64>() == 0);
+}
+
 TEST_CASE("errors of sums of gradients") {
   const optimizers::SGD sgd(1);
   const auto has = [](const std::string& text, const char* part) { return text.find(part) != text.npos; };

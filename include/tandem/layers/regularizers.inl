@@ -19,9 +19,10 @@ TANDEM_INLINE TANDEM_API constinit thread_local const Tensor* detail::examples_o
 
 TANDEM_INLINE Tensor detail::penalty_per_example(const Regularizer& regularizer, const Tensor& y, bool widen) {
   const Tensor penalty = regularizer(widen ? widened(y) : y);
-  if (y.rank() == 0) return cast(penalty, y.dtype());
-  const Tensor examples = size_over(examples_of_steps ? *examples_of_steps : y, 0, penalty.dtype());
-  return cast(div_no_nan(penalty, examples), y.dtype());
+  const Tensor mean =
+      y.rank() == 0 ? penalty
+                    : div_no_nan(penalty, size_over(examples_of_steps ? *examples_of_steps : y, 0, penalty.dtype()));
+  return widen ? cast(mean, y.dtype()) : mean;
 }
 // Sums of float16 would overflow, and cosines of bfloat16 have two digits: only the penalty is rounded.
 TANDEM_INLINE Tensor detail::penalty_l1(const Tensor& x, double l1, double) {

@@ -29,7 +29,7 @@ class Regularizer {
 
   Tensor operator()(const Tensor& x) const { return weighted_ ? weighted_(x, l1_, l2_) : function_(x); }
   /// The penalty of a layer's output, divided by the number of examples (its first axis), as in Keras 3; of float16 and
-  /// bfloat16 computed in float32 and rounded at the end, unless by a lambda.
+  /// bfloat16 computed in float32 and rounded at the end; that of a lambda as the lambda returns it.
   Tensor of_output(const Tensor& y) const { return per_example_(*this, y, weighted_ != nullptr); }
   explicit constexpr operator bool() const { return weighted_ || function_; }
 

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -148,8 +149,7 @@ TANDEM_INLINE void ReportServer::State::listen_at(int wanted) {
 }
 // Clients that have not said a word yet wait aside: browsers connect ahead of their requests.
 TANDEM_INLINE void ReportServer::State::serve() const {
-  std::array<io::detail::Descriptor, 8> silent;  // of more than these the one that came first is dropped
-  std::size_t next = 0;
+  std::array<io::detail::Descriptor, 8> silent;  // in their order; of more than these the first one is dropped
   for (;;) {
     pollfd fds[2 + silent.size()] = {{socket.get(), POLLIN, 0}, {stop_reader.get(), POLLIN, 0}};
     for (std::size_t i = 0; i < silent.size(); ++i) fds[2 + i] = {silent[i].get(), POLLIN, 0};  // without one: -1
@@ -167,7 +167,10 @@ TANDEM_INLINE void ReportServer::State::serve() const {
     if (fds[0].revents == 0) continue;
     const int client = ::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (client >= 0) {
-      silent[next++ % silent.size()] = io::detail::Descriptor(client);
+      const auto is_free = [](const io::detail::Descriptor& d) { return d.get() < 0; };
+      auto place = std::remove_if(silent.begin(), silent.end(), is_free);
+      if (place == silent.end()) place = std::rotate(silent.begin(), silent.begin() + 1, silent.end());
+      *place = io::detail::Descriptor(client);
     } else if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED) {
       // Without a descriptor or memory that is free the socket stays ready: not at once again.
       ::poll(&fds[1], 1, 100);

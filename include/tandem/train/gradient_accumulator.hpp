@@ -25,11 +25,12 @@ class TANDEM_API GradientAccumulator : public Module {
   ///   throws  errors::InvalidArgumentError for steps below 1
   GradientAccumulator(const Optimizer& optimizer, i64 steps);
   /// Adds the gradients of a batch to the sums, in float32 those of half precision. With those of the last batch of an
-  /// update, the optimizer gets the means. The same Variables each time, in a traced function or not.
+  /// update, the optimizer gets the means; one that is not set, in a batch or in all, counts as zeros. The same
+  /// Variables each time, in a traced function or not.
   ///   throws  errors::InvalidArgumentError if the lists differ in length, or a Variable is not floating; as
   ///           Optimizer::apply_gradients
   void apply_gradients(const std::vector<Gradient>& gradients, const std::vector<Variable>& variables) const;
-  /// Creates the sums and the optimizer's slots now, as required before a checkpoint is read.
+  /// Creates the sums and the optimizer's slots now; the first apply_gradients() does it otherwise.
   void build(const std::vector<Variable>& variables) const;
   /// The batches that were added since the last update, an int64 scalar.
   const Variable& batches() const { return batches_; }

@@ -44,27 +44,25 @@ TANDEM_INLINE void GradientAccumulator::apply_gradients(const std::vector<Gradie
                                                 "there are " + std::to_string(gradients.size()) + " gradients of " +
                                                     std::to_string(variables.size()) + " variables");
   build(variables);
-  std::vector<Gradient> totals(gradients.size());
-  for (std::size_t i = 0; i < gradients.size(); ++i)
-    if (gradients[i].is_set())
-      totals[i] = sum_of(variables[i]).read_value() +
-                  tandem::detail::widened(gradients[i].tensor()) / static_cast<double>(steps_);
+  std::vector<Tensor> totals;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const Tensor sum = sum_of(variables[i]).read_value();
+    totals.push_back(gradients[i].is_set() ? sum + tandem::detail::widened(gradients[i].tensor()) : sum);
+  }
   const Tensor n = batches_.read_value() + i64{1};
   cond(
-      equal(n, steps_),
+      greater_equal(n, steps_),  // above: a checkpoint of more steps
       [&] {
-        std::vector<Gradient> means(totals.size());
+        std::vector<Gradient> means;
         for (std::size_t i = 0; i < totals.size(); ++i) {
-          if (!totals[i].is_set()) continue;
-          means[i] = cast(totals[i].tensor(), variables[i].dtype());
-          sum_of(variables[i]).assign(zeros_like(totals[i].tensor()));
+          means.push_back(cast(totals[i] / cast(n, totals[i].dtype()), variables[i].dtype()));
+          sum_of(variables[i]).assign(zeros_like(totals[i]));
         }
         optimizer_.apply_gradients(means, variables);
         batches_.assign(zeros_like(n));
       },
       [&] {
-        for (std::size_t i = 0; i < totals.size(); ++i)
-          if (totals[i].is_set()) sum_of(variables[i]).assign(totals[i].tensor());
+        for (std::size_t i = 0; i < totals.size(); ++i) sum_of(variables[i]).assign(totals[i]);
         batches_.assign(n);
       });
 }
