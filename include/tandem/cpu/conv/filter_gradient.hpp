@@ -2,6 +2,7 @@
 #pragma once
 #include <cstring>
 
+#include "tandem/cpu/conv/access.hpp"
 #include "tandem/cpu/conv/work.hpp"
 
 namespace TANDEM_NS::cpu::convolution {
