@@ -267,7 +267,8 @@ TEST_CASE("base64: RFC 4648's examples, and damage") {
   CHECK(texts(io::encode_base64(x)) == bare);
   CHECK(texts(io::decode_base64(constant(padded))) == texts(x));
   CHECK(texts(io::decode_base64(constant(bare))) == texts(x));
-  CHECK(texts(io::decode_base64(constant({"Zh", "Zh==", "Zm9"}))) == Texts{"f", "f", "fo"});  // bits behind the last byte
+  CHECK(texts(io::decode_base64(constant({"Zh", "Zh==", "Zm9"}))) ==
+        Texts{"f", "f", "fo"});  // bits behind the last byte
   for (const char* bad : {"Z", "Zg=", "Zg===", "Z+8=", "=", "Zg==Zg==", "Zm 9", "===="}) {
     CAPTURE(bad);
     CHECK_THAT(error_of([&] {

@@ -15,9 +15,9 @@ inline constexpr const char* second_save = ".2.safetensors";
 
 /// Saves tensors, in their order, in files of at most max_shard_bytes of data each; a tensor that is larger has a file
 /// of its own. The index is written last and has a CRC-32C of each tensor, besides those in the files: shards of two
-/// saves are not taken for one. An earlier save of the same name is there until the index is replaced, and its files are
-/// removed then: as many shards of the new one have other names, m-00001-of-00003.2.safetensors, and the next time the
-/// first ones again. On failure the shards of this call are removed.
+/// saves are not taken for one. An earlier save of the same name is there until the index is replaced, and its files
+/// are removed then: as many shards of the new one have other names, m-00001-of-00003.2.safetensors, and the next time
+/// the first ones again. On failure the shards of this call are removed.
 ///   index_path  ends in ".safetensors.index.json"
 ///   metadata    is in each of the files
 ///   throws      errors::InvalidArgumentError for another name or a size below 1; otherwise as save_safetensors

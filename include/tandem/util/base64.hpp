@@ -24,8 +24,8 @@ inline void append_base64(std::string& to, std::string_view bytes, const char* d
     if (pad) to.append(3 - n, '=');
   }
 }
-/// Appends the bytes that s encodes, with '=' at its end or without; false if it is not valid. Bits behind the last byte
-/// are not looked at (RFC 4648, section 3.5), as by TensorFlow and Python.
+/// Appends the bytes that s encodes, with '=' at its end or without; false if it is not valid. Bits behind the last
+/// byte are not looked at (RFC 4648, section 3.5), as by TensorFlow and Python.
 inline bool decode_base64(std::string_view s, std::string& to, const char* digits) {
   if (s.size() % 4 == 0)
     for (int k = 0; k < 2 && !s.empty() && s.back() == '='; ++k) s.remove_suffix(1);
