@@ -9,6 +9,7 @@
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/concat.hpp"
+#include "tandem/serving/batch_queue.hpp"
 #include "tandem/serving/predict_proto.hpp"
 #include "tandem/serving/rows.hpp"
 #include "tandem/serving/warm_up.hpp"
@@ -138,19 +139,17 @@ TANDEM_INLINE NamedTensors repeated_rows(const NamedTensors& trial, i64 rows) {
 TANDEM_INLINE std::vector<std::pair<i64, double>> time_batches(const saved_model::Loaded& model,
                                                                const std::string& name, const NamedTensors& trial,
                                                                i64 most) {
-  using Clock = std::chrono::steady_clock;
-  const auto seconds_from = [](Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); };
   constexpr double longest = 0.5;
   std::vector<std::pair<i64, double>> r;
-  const Clock::time_point begin = Clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   try {
     for (i64 rows = 1;; rows = std::min(2 * rows, most)) {
       const NamedTensors x = repeated_rows(trial, rows);
       (void)model(name, x);  // makes its plan
-      const Clock::time_point start = Clock::now();
+      const auto start = std::chrono::steady_clock::now();
       (void)model(name, x);
-      r.emplace_back(rows, seconds_from(start));
-      if (rows == most || seconds_from(begin) > longest) break;
+      r.emplace_back(rows, seconds_since(start));
+      if (rows == most || seconds_since(begin) > longest) break;
     }
   } catch (const errors::CancelledError&) {
     throw;  // the server ends
