@@ -147,7 +147,7 @@ TANDEM_INLINE void ReportServer::State::listen_at(int wanted) {
   if (::pipe2(ends, O_CLOEXEC) != 0) impl::raise_server("cannot make a pipe");
   stop_reader = io::detail::Descriptor(ends[0]), stop_writer = io::detail::Descriptor(ends[1]);
 }
-// Clients that have not said a word yet wait aside: browsers connect ahead of their requests.
+// Connections that have sent nothing yet hold nobody back: browsers open some ahead of their requests.
 TANDEM_INLINE void ReportServer::State::serve() const {
   std::array<io::detail::Descriptor, 8> silent;  // in their order; of more than these the first one is dropped
   for (;;) {
