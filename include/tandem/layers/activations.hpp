@@ -2,6 +2,7 @@
 #pragma once
 #include <concepts>
 #include <type_traits>
+#include <utility>
 
 #include "tandem/core/tensor.hpp"
 #include "tandem/ops/linalg/dense.hpp"
@@ -51,5 +52,14 @@ class TANDEM_API Activation {
   Op op_ = nullptr;
   Tensor (*call_)(Op, const Tensor&) = nullptr;
 };
+
+namespace layers::detail {
+/// The options of a constructor that takes the activation as an argument of its own.
+template <class Options>
+Options with_activation(Options options, const Activation& activation) {
+  options.activation = activation;
+  return options;
+}
+}  // namespace layers::detail
 
 }  // namespace TANDEM_NS

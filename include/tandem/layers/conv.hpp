@@ -88,7 +88,7 @@ class Conv2D : public detail::Convolution {
   Conv2D(i64 filters, WindowSizes kernel_size, ConvOptions options = {})
       : Convolution("Conv2D", "conv2d", 2, filters, kernel_size, options) {}
   Conv2D(i64 filters, WindowSizes kernel_size, tandem::Activation activation, ConvOptions options = {})
-      : Conv2D(filters, kernel_size, (options.activation = activation, options)) {}
+      : Conv2D(filters, kernel_size, detail::with_activation(std::move(options), activation)) {}
 };
 /// Convolution of sequences: x [n, length, c] (or [n, c, length]), kernel [k, c / groups, filters]. Padding::causal
 /// lets a result depend on earlier elements only. Otherwise as Conv2D.
@@ -97,7 +97,7 @@ class Conv1D : public detail::Convolution {
   Conv1D(i64 filters, WindowSizes kernel_size, ConvOptions options = {})
       : Convolution("Conv1D", "conv1d", 1, filters, kernel_size, options) {}
   Conv1D(i64 filters, WindowSizes kernel_size, tandem::Activation activation, ConvOptions options = {})
-      : Conv1D(filters, kernel_size, (options.activation = activation, options)) {}
+      : Conv1D(filters, kernel_size, detail::with_activation(std::move(options), activation)) {}
 };
 /// Convolution of volumes: x [n, d, h, w, c] (or [n, c, d, h, w]), kernel [kd, kh, kw, c / groups, filters]. Otherwise
 /// as Conv2D.
@@ -106,7 +106,7 @@ class Conv3D : public detail::Convolution {
   Conv3D(i64 filters, WindowSizes kernel_size, ConvOptions options = {})
       : Convolution("Conv3D", "conv3d", 3, filters, kernel_size, options) {}
   Conv3D(i64 filters, WindowSizes kernel_size, tandem::Activation activation, ConvOptions options = {})
-      : Conv3D(filters, kernel_size, (options.activation = activation, options)) {}
+      : Conv3D(filters, kernel_size, detail::with_activation(std::move(options), activation)) {}
 };
 
 /// Transposed convolution of images: activation(conv2d_transpose(x, kernel) + bias). With k' = (k - 1) d + 1, a size h

@@ -28,7 +28,7 @@ class TANDEM_API Dense : public Layer {
   explicit Dense(i64 units, DenseOptions options = {});
   /// Dense(4, nn::relu), as in Keras.
   Dense(i64 units, tandem::Activation activation, DenseOptions options = {})
-      : Dense(units, (options.activation = activation, options)) {}
+      : Dense(units, detail::with_activation(std::move(options), activation)) {}
   Tensor operator()(const Tensor& x) const;
   /// Creates the variables now, for inputs with n features.
   void build(i64 n) const;

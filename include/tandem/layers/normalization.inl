@@ -69,7 +69,7 @@ TANDEM_INLINE BatchNormalization::Result BatchNormalization::by_batch(const Tens
   const Tensor scale = options_.scale ? gamma(w) : ones(channels, {.dtype = x.dtype()});
   const Tensor offset = options_.center ? beta(w) : zeros(channels, {.dtype = x.dtype()});
   const Tensor* const in[] = {&x, &scale, &offset};
-  Tensors out = apply(fused_batch_norm_op, in, BatchNormAttrs{channel_axis(x), options_.epsilon});
+  Tensors out = apply(fused_batch_norm_op, in, rules::BatchNormAttrs{channel_axis(x), options_.epsilon});
   return {std::move(out[0]), std::move(out[1]), std::move(out[2])};
 }
 // Of the batches of all replicas, of which some may be empty.
