@@ -269,7 +269,7 @@ void attention(const KernelCall& c) {
 void attention_delta(const KernelCall& c) {
   const Operand &g = c.in[0], &delta = c.out[0];
   if (delta.size() == 0) return;
-  const MatrixPlaces places(g.shape(), c.attrs.get<AttentionAttrs>().steps_first);
+  const MatrixPlaces places(g.shape(), c.attrs.get<rules::AttentionAttrs>().steps_first);
   Slices s{delta.size(), g.shape().dim(-1), 1, 8};
   s.choose_lanes();
   with_dtype<with_half>(c, g.spec->dtype, [&]<class S>() {

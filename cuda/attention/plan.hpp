@@ -27,9 +27,9 @@ struct AttentionPlan {
 
   /// Inputs `first` to `first` + 2 are q, k and v; the mask, if there is one, is input `others`, the key the last.
   AttentionPlan(const KernelCall& c, std::size_t first, std::size_t others)
-      : AttentionPlan(c.attrs.get<AttentionAttrs>(), c.in[first].shape(), c.in[first + 1].shape(),
+      : AttentionPlan(c.attrs.get<rules::AttentionAttrs>(), c.in[first].shape(), c.in[first + 1].shape(),
                       c.in[first + 2].shape()) {
-    const double rate = c.attrs.get<AttentionAttrs>().dropout;
+    const double rate = c.attrs.get<rules::AttentionAttrs>().dropout;
     if (rate > 0) {
       key = c.in[c.in.size() - 1].as<const i64>();
       threshold = static_cast<std::uint32_t>(std::min(rate * 0x1p32, 0xffffffffp0));
@@ -67,7 +67,7 @@ struct AttentionPlan {
     s.set(s.rank() - 1, width);
     return s;
   }
-  AttentionPlan(const AttentionAttrs& a, const Shape& queries, const Shape& keys, const Shape& values)
+  AttentionPlan(const rules::AttentionAttrs& a, const Shape& queries, const Shape& keys, const Shape& values)
       : of_q(queries, a.steps_first),
         of_k(keys, a.steps_first),
         of_v(values, a.steps_first),

@@ -14,7 +14,7 @@ void fill(const KernelCall& c) {
   copy_strided(c, n, size_of(c.out[0].spec->dtype), c.out[0].data, c.in[1].data);
 }
 void full_like(const KernelCall& c) {
-  const auto& a = c.attrs.get<FullLikeAttrs>();
+  const auto& a = c.attrs.get<rules::FullLikeAttrs>();
   const Operand& y = c.out[0];
   alignas(16) char element[16] = {};
   cpu::write_number(element, y.spec->dtype, a.real, a.whole);
@@ -22,7 +22,7 @@ void full_like(const KernelCall& c) {
 }
 void size_of(const KernelCall& c) {
   const Shape& s = c.in[0].shape();
-  const std::uint32_t mask = c.attrs.get<SizeAttrs>().axis.mask(c.op, s.rank());
+  const std::uint32_t mask = c.attrs.get<rules::SizeAttrs>().axis.mask(c.op, s.rank());
   i64 n = 1;
   for (int d = 0; d < s.rank(); ++d)
     if (mask >> d & 1u) n *= s[d];

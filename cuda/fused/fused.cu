@@ -204,7 +204,7 @@ void run_part(const KernelCall& c, const FusedMachine& machine, const FusedAxes&
 
 void fused(const KernelCall& c) {
   if (c.out[0].size() == 0) return;
-  const FusedMachine machine(c, *c.attrs.get<FusedAttrs>().program);
+  const FusedMachine machine(c, *c.attrs.get<rules::FusedAttrs>().program);
   const Shape* shapes[most_fused_inputs + 1] = {};
   for (std::size_t k = 0; k < c.in.size(); ++k) shapes[k] = &c.in[k].shape();
   shapes[of_result] = &c.out[0].shape();

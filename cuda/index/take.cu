@@ -102,7 +102,7 @@ void shuffle(const KernelCall& c) {
   const std::size_t bytes = order.size() * sizeof(i64);
   const Scratch room(c, bytes);
   copy_from_host(queue_of(c), room.as<void>(), order.data(), bytes, c.op);
-  const bool inverse = c.attrs.get<ShuffleAttrs>().inverse;
+  const bool inverse = c.attrs.get<rules::ShuffleAttrs>().inverse;
   with_width(c.out[0].spec->dtype, [&]<class T>() {
     launch(c, &shuffle_kernel<T>, blocks_for(total), x.as<const T>(), room.as<const i64>(), y.as<T>(), total / n,
            inverse, total);

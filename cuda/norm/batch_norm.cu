@@ -15,8 +15,8 @@ struct Channels {
   FoldShape others;
   double epsilon;
 
-  Channels(const KernelCall& c, const Shape& x) : epsilon(c.attrs.get<BatchNormAttrs>().epsilon) {
-    const int axis = resolve_axis(c.op, c.attrs.get<BatchNormAttrs>().axis, x.rank());
+  Channels(const KernelCall& c, const Shape& x) : epsilon(c.attrs.get<rules::BatchNormAttrs>().epsilon) {
+    const int axis = resolve_axis(c.op, c.attrs.get<rules::BatchNormAttrs>().axis, x.rank());
     for (int d = 0; d < axis; ++d) outer *= x[d];
     for (int d = axis + 1; d < x.rank(); ++d) inner *= x[d];
     count = x[axis];

@@ -106,7 +106,7 @@ Slices rows_of(const Shape& x, i64 axes) {
 
 template <bool Centered>
 void norm(const KernelCall& c) {
-  const auto& a = c.attrs.get<LayerNormAttrs>();
+  const auto& a = c.attrs.get<rules::LayerNormAttrs>();
   const Operand& x = c.in[0];
   if (x.size() == 0) return;
   const Slices s = rows_of(x.shape(), a.axes);
@@ -119,7 +119,7 @@ void norm(const KernelCall& c) {
 }
 template <bool Centered>
 void norm_grad(const KernelCall& c) {
-  const auto& a = c.attrs.get<LayerNormAttrs>();
+  const auto& a = c.attrs.get<rules::LayerNormAttrs>();
   const Operand &g = c.in[0], &x = c.in[1];
   if (x.size() == 0) {
     for (std::size_t i = 1; i < c.out.size(); ++i) fill_zero(c, c.out[i].data, c.out[i].spec->bytes());

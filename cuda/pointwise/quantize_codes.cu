@@ -33,7 +33,7 @@ void with_codes(DType d, const F& f) {
 }  // namespace
 
 void quantize(const KernelCall& c) {
-  const auto& a = c.attrs.get<QuantizeAttrs>();
+  const auto& a = c.attrs.get<rules::QuantizeAttrs>();
   const Operand &x = c.in[0], &y = c.out[0];
   const i64 n = y.size();
   with_dtype<dtypes::floating>(c, x.spec->dtype, [&]<class T>() {
@@ -45,7 +45,7 @@ void quantize(const KernelCall& c) {
   });
 }
 void dequantize(const KernelCall& c) {
-  const auto& a = c.attrs.get<QuantizeAttrs>();
+  const auto& a = c.attrs.get<rules::QuantizeAttrs>();
   const Operand &x = c.in[0], &y = c.out[0];
   const i64 n = y.size();
   with_dtype<dtypes::floating>(c, a.dtype, [&]<class T>() {

@@ -36,8 +36,8 @@ void expect(const KernelCall& c, const Operand& classes, const Operand& y, const
   });
 }
 template <class P>
-void sample(const KernelCall& c, i64 (*draw)(const CandidateAttrs&, const i64*, void*, i64*)) {
-  const auto& a = c.attrs.get<CandidateAttrs>();
+void sample(const KernelCall& c, i64 (*draw)(const rules::CandidateAttrs&, const i64*, void*, i64*)) {
+  const auto& a = c.attrs.get<rules::CandidateAttrs>();
   const Operand& sampled = c.out[0];
   std::vector<i64> classes(static_cast<std::size_t>(a.num_sampled));
   std::vector<i64> slots(a.unique ? cpu::candidate_slots(a.num_sampled) : 0);

@@ -66,7 +66,7 @@ inline constexpr DTypes drawn = dtypes::floating | dtypes::index;
 }  // namespace
 
 void random_gamma(const KernelCall& c) {
-  const auto& a = c.attrs.get<DistributionAttrs>();
+  const auto& a = c.attrs.get<rules::DistributionAttrs>();
   const Operand &alpha = c.in[0], &y = c.out[0];
   const i64 n = y.size();
   const Texts texts{"element", "has a concentration or degree of freedom that is not positive",

@@ -96,7 +96,7 @@ unsigned blocks_of(i64 n, i64 group) { return blocks_for((n + group - 1) / group
 Stream stream_of(const Operand& key) { return random::stream_of(key.as<i64>()); }
 
 template <class T>
-void whole(const KernelCall& c, const RandomAttrs& a) {
+void whole(const KernelCall& c, const rules::RandomAttrs& a) {
   const i64 n = c.out[0].size();
   launch(c, &whole_kernel<T>, blocks_of(n, group64), stream_of(c.in[0]), a.low,
          static_cast<u64>(a.high) - static_cast<u64>(a.low), c.out[0].as<T>(), n);
@@ -113,7 +113,7 @@ void random_bits(const KernelCall& c) {
   else launch(c, &bits64_kernel, blocks_of(n, group64), stream_of(c.in[0]), y.as<u64>(), n);
 }
 void random_uniform(const KernelCall& c) {
-  const auto& a = c.attrs.get<RandomAttrs>();
+  const auto& a = c.attrs.get<rules::RandomAttrs>();
   const Operand& y = c.out[0];
   const i64 n = y.size();
   if (n == 0) return;
@@ -133,7 +133,7 @@ void random_uniform(const KernelCall& c) {
   }
 }
 void random_normal(const KernelCall& c) {
-  const auto& a = c.attrs.get<RandomAttrs>();
+  const auto& a = c.attrs.get<rules::RandomAttrs>();
   const i64 n = c.out[0].size();
   if (n == 0) return;
   with_dtype<dtypes::floating>(c, c.out[0].spec->dtype, [&]<class T>() {
@@ -142,7 +142,7 @@ void random_normal(const KernelCall& c) {
   });
 }
 void truncated_normal(const KernelCall& c) {
-  const auto& a = c.attrs.get<RandomAttrs>();
+  const auto& a = c.attrs.get<rules::RandomAttrs>();
   const i64 n = c.out[0].size();
   if (n == 0) return;
   with_dtype<dtypes::floating>(c, c.out[0].spec->dtype, [&]<class T>() {
@@ -151,7 +151,7 @@ void truncated_normal(const KernelCall& c) {
   });
 }
 void dropout(const KernelCall& c) {
-  const double rate = c.attrs.get<DropoutAttrs>().rate;
+  const double rate = c.attrs.get<rules::DropoutAttrs>().rate;
   const auto threshold = static_cast<std::uint32_t>(std::min(rate * 0x1p32, 0xffffffffp0));
   const Operand &x = c.in[0], &y = c.out[0];
   const i64 n = y.size();

@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(block_size)
 }  // namespace
 
 void categorical(const KernelCall& c) {
-  const auto& a = c.attrs.get<CategoricalAttrs>();
+  const auto& a = c.attrs.get<rules::CategoricalAttrs>();
   const i64 n = c.in[0].shape().dim(-1), rows = n ? c.in[0].size() / n : 0;
   if (c.out[0].size() == 0) return;
   const Draw d{random::stream_of(c.in[1].as<i64>()), a.temperature, a.num_samples, n, rows};

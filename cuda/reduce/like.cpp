@@ -9,7 +9,7 @@ namespace TANDEM_NS::cuda {
 void broadcast_like(const KernelCall& c) {
   const Shape &x = c.in[0].shape(), &y = c.out[0].shape();
   if (y.size() == 0) return;
-  const std::uint32_t lacks = c.attrs.get<LikeAttrs>().axis.mask(c.op, y.rank());
+  const std::uint32_t lacks = c.attrs.get<rules::LikeAttrs>().axis.mask(c.op, y.rank());
   const std::uint32_t repeated = cpu::broadcast_mask(y, x, lacks);
   i64 to[max_rank];
   cpu::dense_strides(y, to);

@@ -9,7 +9,7 @@ namespace TANDEM_NS::cuda {
 namespace {
 
 std::uint32_t mask_of(const KernelCall& c) {
-  return c.attrs.get<ReduceAttrs>().axis.mask(c.op, c.in[0].shape().rank());
+  return c.attrs.get<rules::ReduceAttrs>().axis.mask(c.op, c.in[0].shape().rank());
 }
 FoldShape shape_of(const KernelCall& c) { return fold_shape(c.in[0].shape(), mask_of(c)); }
 
@@ -57,7 +57,7 @@ void reduce_mean(const KernelCall& c) {
 
 void sum_to_like(const KernelCall& c) {
   const Shape& x = c.in[0].shape();
-  const std::uint32_t lacks = c.attrs.get<LikeAttrs>().axis.mask(c.op, x.rank());
+  const std::uint32_t lacks = c.attrs.get<rules::LikeAttrs>().axis.mask(c.op, x.rank());
   run_for<numbers, SumFold>(c, fold_shape(x, cpu::broadcast_mask(x, c.out[0].shape(), lacks)));
 }
 

@@ -7,7 +7,7 @@ namespace TANDEM_NS::cuda {
 namespace {
 
 FoldShape shape_of(const KernelCall& c) {
-  return fold_shape(c.in[0].shape(), c.attrs.get<ReduceAttrs>().axis.mask(c.op, c.in[0].shape().rank()));
+  return fold_shape(c.in[0].shape(), c.attrs.get<rules::ReduceAttrs>().axis.mask(c.op, c.in[0].shape().rank()));
 }
 // Two passes: the first computes one value per output, which the second reads.
 template <class T, class First, class Second>
@@ -33,7 +33,7 @@ void variance(const KernelCall& c, bool root) {
 template <bool Max>
 void arg(const KernelCall& c) {
   const Shape& x = c.in[0].shape();
-  const int axis = resolve_axis(c.op, c.attrs.get<ArgAttrs>().axis, x.rank());
+  const int axis = resolve_axis(c.op, c.attrs.get<rules::ArgAttrs>().axis, x.rank());
   const FoldShape s = fold_shape(x, 1u << axis);
   const bool wide = c.out[0].spec->dtype == DType::int64;
   with_dtype<dtypes::real>(c, c.in[0].spec->dtype, [&]<class T>() {

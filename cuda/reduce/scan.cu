@@ -15,7 +15,7 @@ struct Rows {
   bool exclusive, reverse;
 
   explicit Rows(const KernelCall& c) {
-    const auto& a = c.attrs.get<ScanAttrs>();
+    const auto& a = c.attrs.get<rules::ScanAttrs>();
     const Shape& s = c.in[0].shape();
     const int axis = resolve_axis(c.op, a.axis, s.rank());
     for (int d = 0; d < axis; ++d) outer *= s[d];

@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(block_size) slice_kernel(Operands<T> o, Slices
 template <class Rule>
 void run(const KernelCall& c, std::size_t full) {
   const Shape& x = c.in[full].shape();
-  const Slices s = slices_of(x, resolve_axis(c.op, c.attrs.get<SoftmaxAttrs>().axis, x.rank()));
+  const Slices s = slices_of(x, resolve_axis(c.op, c.attrs.get<rules::SoftmaxAttrs>().axis, x.rank()));
   if (s.count == 0) return;
   with_dtype<dtypes::floating>(c, c.in[full].spec->dtype, [&]<class T>() {
     const auto in = [&](std::size_t i) { return i < c.in.size() ? c.in[i].template as<const T>() : nullptr; };

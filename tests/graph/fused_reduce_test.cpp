@@ -215,8 +215,9 @@ TEST_CASE("fused_reduce: open dims") {
 TEST_CASE("fused_reduce: programs and axes that make no sense are refused") {
   const Tensor x = numbers({3, 4});
   const auto attrs = [](tandem::LeanVector<FusedProgram::Instruction> code, std::vector<int> outputs, Axes axis) {
-    return FusedReduceAttrs{make_ref<FusedProgram>(std::vector<DType>{float32}, std::move(code), std::move(outputs)),
-                            Reduction::sum, axis, false};
+    return rules::FusedReduceAttrs{
+        make_ref<FusedProgram>(std::vector<DType>{float32}, std::move(code), std::move(outputs)), Reduction::sum, axis,
+        false};
   };
   const FusedProgram::Instruction square_it{&square_op, {}, {0}, float32};
   const FusedProgram::Instruction again{&square_op, {}, {1}, float32};

@@ -62,7 +62,8 @@ TEST_CASE("graph: verify names what is wrong with a node") {
              ContainsSubstring("takes 2 inputs"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in.push(ValueId(0)); }), ContainsSubstring("takes 2 inputs"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").attrs = no_attrs; }), ContainsSubstring("attributes"));
-  CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").attrs = IndexAttrs{1}; }), ContainsSubstring("attributes"));
+  CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").attrs = rules::PositionAttrs{1}; }),
+             ContainsSubstring("attributes"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "Relu").op = &matmul_op; }), ContainsSubstring("attributes"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "Relu").first_out = named(g, "MatMul").first_out; }),
              ContainsSubstring("a second time"));
@@ -97,10 +98,11 @@ TEST_CASE("graph: verify checks leaves") {
   CHECK_THAT(complaint([](Graph& g) { g.variables.clear(); }),
              ContainsSubstring("Variable that the graph does not have"));
   CHECK_THAT(complaint([](Graph& g) { g.variables[0] = Variable(ones({2})); }), ContainsSubstring("is float32[2]"));
-  CHECK_THAT(complaint([](Graph& g) { named(g, "x").attrs = IndexAttrs{-1}; }), ContainsSubstring("is not argument"));
-  CHECK_THAT(complaint([](Graph& g) { named(g, "x").attrs = IndexAttrs{i64{1} << 32}; }),
+  CHECK_THAT(complaint([](Graph& g) { named(g, "x").attrs = rules::PositionAttrs{-1}; }),
+             ContainsSubstring("is not argument"));
+  CHECK_THAT(complaint([](Graph& g) { named(g, "x").attrs = rules::PositionAttrs{i64{1} << 32}; }),
              ContainsSubstring("is not argument 4294967296"));
-  CHECK_THAT(complaint([](Graph& g) { named(g, "v").attrs = IndexAttrs{i64{1} << 32}; }),
+  CHECK_THAT(complaint([](Graph& g) { named(g, "v").attrs = rules::PositionAttrs{i64{1} << 32}; }),
              ContainsSubstring("Variable that the graph does not have"));
 }
 

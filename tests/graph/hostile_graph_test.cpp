@@ -81,7 +81,7 @@ TEST_CASE("hostile graph: verify looks into the graphs that control flow runs") 
                            .copy();
   verify(*g);
   for (Node& n : g->nodes)
-    if (n.op == &cond_op) n.attrs.get<CondAttrs>().then->nodes.back().in[0] = ValueId(1000);
+    if (n.op == &cond_op) n.attrs.get<rules::CondAttrs>().then->nodes.back().in[0] = ValueId(1000);
   CHECK_THROWS_AS(verify(*g), errors::InternalError);
 }
 
@@ -101,20 +101,20 @@ TEST_CASE("hostile graph: a condition that takes other values than the loop carr
   const Ref<Graph> body = traced({floats({1})}, [](const auto& in) { return in[0] + 1.f; });
   const auto loop_with = [&](const Spec& takes) {
     const Ref<Graph> condition = traced({takes}, [](const auto& in) { return reduce_all(cast(in[0], bool_)); });
-    const LoopAttrs a{condition, body, 1, 0, false, {}, {}};
+    const rules::LoopAttrs a{condition, body, 1, 0, false, {}, {}};
     return around(loop_op, a, {count, floats({1})}, {floats({1}), count});
   };
   verify(*loop_with(floats({1})));
   CHECK_THROWS_WITH(verify(*loop_with(floats({100000}))), ContainsSubstring("takes float32[100000]"));
   CHECK_THROWS_AS(verify(*loop_with({{1}, DType::float64, {}})), errors::InternalError);
-  const LoopAttrs overflows{make_ref<Graph>(), body, INT64_MAX, 1, false, {}, {}};
+  const rules::LoopAttrs overflows{make_ref<Graph>(), body, INT64_MAX, 1, false, {}, {}};
   CHECK_THROWS_AS(verify(*around(loop_op, overflows, {count, floats({1})}, {floats({1}), count})),
                   errors::InternalError);
 }
 
 TEST_CASE("hostile graph: a loop whose body returns other sizes than it takes raises") {
   const Ref<Graph> body = traced({floats({4})}, [](const auto& in) { return boolean_mask(in[0], in[0] > 0.f); });
-  const LoopAttrs a{make_ref<Graph>(), body, 1, 0, false, {}, {}};
+  const rules::LoopAttrs a{make_ref<Graph>(), body, 1, 0, false, {}, {}};
   const Ref<Graph> g = around(loop_op, a, {count, floats({4})}, {floats({4}), count});
   for (const bool plan : {false, true}) {
     CHECK(run(g, {constant(i64{2}), ones({4})}, plan).to_vector<float>() == std::vector<float>(4, 1));
@@ -126,8 +126,8 @@ TEST_CASE("hostile graph: a loop whose body returns other sizes than it takes ra
 TEST_CASE("hostile graph: a branch that takes more than the call has raises") {
   const Ref<Graph> large = traced({floats({100000})}, [](const auto& in) { return reduce_sum(in[0]); });
   const Ref<Graph> any = traced({floats({none})}, [](const auto& in) { return reduce_sum(in[0]); });
-  const Ref<Graph> g =
-      around(cond_op, CondAttrs{large, any, 1}, {{{}, DType::bool_, {}}, floats({none}), floats({none})}, {floats({})});
+  const Ref<Graph> g = around(cond_op, rules::CondAttrs{large, any, 1},
+                              {{{}, DType::bool_, {}}, floats({none}), floats({none})}, {floats({})});
   verify(*g);
   for (const bool plan : {false, true}) {
     CHECK_THROWS_WITH(run(g, {constant(true), ones({2}), ones({3})}, plan),
@@ -140,7 +140,7 @@ TEST_CASE("hostile graph: a branch that takes more than the call has raises") {
 TEST_CASE("hostile graph: ragged rows whose table says something else raise") {
   const Ref<Graph> body =
       traced({floats({}), floats({none})}, [](const auto& in) { return in[0] + reduce_sum(in[1]); });
-  const LoopAttrs a{make_ref<Graph>(), body, 1, 1, false, "r", {}};
+  const rules::LoopAttrs a{make_ref<Graph>(), body, 1, 1, false, "r", {}};
   const auto graph = [&](const Spec& rows, const Spec& table) {
     return around(loop_op, a, {count, floats({}), rows, table}, {floats({}), count});
   };

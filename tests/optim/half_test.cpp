@@ -129,7 +129,7 @@ TEST_CASE("half precision: a multi-tensor update takes no factor, whose product 
     std::vector<Tensor> extra(in);
     std::vector<const Tensor*> inputs;
     for (const Tensor& t : extra) inputs.push_back(&t);
-    update(*sgd_update_op.rare.multi_tensor, v, inputs, SgdAttrs{0, false});
+    update(*sgd_update_op.rare.multi_tensor, v, inputs, rules::SgdAttrs{0, false});
     return v[1].value();
   };
   CHECK(same(updated({w, w, lr, step}), constant({.9f}, bfloat16)));
@@ -137,7 +137,7 @@ TEST_CASE("half precision: a multi-tensor update takes no factor, whose product 
   // A slot of the weight's own dtype has too few digits.
   const std::vector<Variable> v{Variable(w), Variable(w)};
   const Tensor* const extra[] = {&w, &lr, &step};
-  CHECK_THROWS_AS(update(momentum_update_op, v, extra, SgdAttrs{.9, false}), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(update(momentum_update_op, v, extra, rules::SgdAttrs{.9, false}), errors::InvalidArgumentError);
 }
 
 TEST_CASE("half precision: averages are float32, and come back rounded once") {

@@ -72,7 +72,7 @@ TEST_CASE("update: as many variables as the op has new values") {
   const Tensor g = constant(1.f), lr = constant(.1f), at = constant(i64{1});
   const Tensor* const extra[] = {&g, &lr, &at};
   const Variable both[] = {w, m};
-  const SgdAttrs attrs{.5, false};
+  const rules::SgdAttrs attrs{.5, false};
   CHECK_THROWS_AS(update(momentum_update_op, {both, 1}, extra, attrs), errors::InvalidArgumentError);
   CHECK_THROWS_AS(update(sgd_update_op, both, extra, attrs), errors::InvalidArgumentError);
   const auto traced = function([&] { update(momentum_update_op, {both, 1}, extra, attrs); });

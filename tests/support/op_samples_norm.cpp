@@ -73,7 +73,7 @@ const Sample norm_table[] = {
     {"attention_delta",
      [](Numbers& n) {
        for (const bool steps_first : {false, true})
-         apply1(attention_delta_op, AttentionAttrs{false, true, 0, steps_first}, no_options, n.reals({2, 3, 4}),
+         apply1(attention_delta_op, rules::AttentionAttrs{false, true, 0, steps_first}, no_options, n.reals({2, 3, 4}),
                 n.reals({2, 3, 4}));
      }},
     {"scaled_dot_product_attention_grad",

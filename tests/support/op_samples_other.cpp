@@ -78,13 +78,14 @@ void updated(const OpDef& dense, const OpDef& sparse, Numbers& n, const Attrs& a
   apply_to({&sparse, {}, attrs}, rows);
   updated_together<states>(*dense.rare.multi_tensor, n, attrs);
 }
-void sgd(Numbers& n) { updated<1>(sgd_update_op, sgd_update_sparse_op, n, SgdAttrs{0, false}); }
-void momentum(Numbers& n) { updated<2>(momentum_update_op, momentum_update_sparse_op, n, SgdAttrs{0.9, true}); }
+void sgd(Numbers& n) { updated<1>(sgd_update_op, sgd_update_sparse_op, n, rules::SgdAttrs{0, false}); }
+void momentum(Numbers& n) { updated<2>(momentum_update_op, momentum_update_sparse_op, n, rules::SgdAttrs{0.9, true}); }
 void rmsprop(Numbers& n) {
-  updated<2>(rmsprop_update_op, rmsprop_update_sparse_op, n, RmspropAttrs{0.9, 0, 1e-7, false});
+  updated<2>(rmsprop_update_op, rmsprop_update_sparse_op, n, rules::RmspropAttrs{0.9, 0, 1e-7, false});
 }
 void rmsprop_momentum(Numbers& n) {
-  updated<3>(rmsprop_momentum_update_op, rmsprop_momentum_update_sparse_op, n, RmspropAttrs{0.9, 0.5, 1e-7, false});
+  updated<3>(rmsprop_momentum_update_op, rmsprop_momentum_update_sparse_op, n,
+             rules::RmspropAttrs{0.9, 0.5, 1e-7, false});
 }
 void rmsprop_centered(Numbers& n) {  // the mean square exceeds the squared mean
   std::vector<Tensor> in{n.reals({4, 3}), n.reals({4, 3}, 20, 30), n.reals({4, 3}), n.reals({4, 3})};
@@ -93,23 +94,31 @@ void rmsprop_centered(Numbers& n) {  // the mean square exceeds the squared mean
   rows.push_back(n.reals({2, 3}));
   rows.push_back(constant({2, 0}));
   for (auto* list : {&in, &rows}) list->push_back(constant(0.1f)), list->push_back(constant(i64{3}));
-  apply_to({&rmsprop_centered_update_op, {}, RmspropAttrs{0.9, 0.5, 1e-7, true}}, in);
-  apply_to({&rmsprop_centered_update_sparse_op, {}, RmspropAttrs{0.9, 0.5, 1e-7, true}}, rows);
-  updated_together<4>(rmsprop_centered_updates_op, n, RmspropAttrs{0.9, 0.5, 1e-7, true});
+  apply_to({&rmsprop_centered_update_op, {}, rules::RmspropAttrs{0.9, 0.5, 1e-7, true}}, in);
+  apply_to({&rmsprop_centered_update_sparse_op, {}, rules::RmspropAttrs{0.9, 0.5, 1e-7, true}}, rows);
+  updated_together<4>(rmsprop_centered_updates_op, n, rules::RmspropAttrs{0.9, 0.5, 1e-7, true});
 }
-void adam(Numbers& n) { updated<3>(adam_update_op, adam_update_sparse_op, n, AdamAttrs{0.9, 0.999, 1e-7}); }
-void amsgrad(Numbers& n) { updated<4>(amsgrad_update_op, amsgrad_update_sparse_op, n, AdamAttrs{0.9, 0.999, 1e-7}); }
-void adamw(Numbers& n) { updated<3>(adamw_update_op, adamw_update_sparse_op, n, AdamwAttrs{0.9, 0.999, 1e-7, 0.02}); }
-void adamax(Numbers& n) { updated<3>(adamax_update_op, adamax_update_sparse_op, n, AdamAttrs{0.9, 0.999, 1e-7}); }
-void nadam(Numbers& n) { updated<3>(nadam_update_op, nadam_update_sparse_op, n, AdamAttrs{0.9, 0.999, 1e-7}); }
-void adagrad(Numbers& n) { updated<2>(adagrad_update_op, adagrad_update_sparse_op, n, AdagradAttrs{1e-7}); }
-void adadelta(Numbers& n) { updated<3>(adadelta_update_op, adadelta_update_sparse_op, n, AdadeltaAttrs{0.95, 1e-7}); }
+void adam(Numbers& n) { updated<3>(adam_update_op, adam_update_sparse_op, n, rules::AdamAttrs{0.9, 0.999, 1e-7}); }
+void amsgrad(Numbers& n) {
+  updated<4>(amsgrad_update_op, amsgrad_update_sparse_op, n, rules::AdamAttrs{0.9, 0.999, 1e-7});
+}
+void adamw(Numbers& n) {
+  updated<3>(adamw_update_op, adamw_update_sparse_op, n, rules::AdamwAttrs{0.9, 0.999, 1e-7, 0.02});
+}
+void adamax(Numbers& n) {
+  updated<3>(adamax_update_op, adamax_update_sparse_op, n, rules::AdamAttrs{0.9, 0.999, 1e-7});
+}
+void nadam(Numbers& n) { updated<3>(nadam_update_op, nadam_update_sparse_op, n, rules::AdamAttrs{0.9, 0.999, 1e-7}); }
+void adagrad(Numbers& n) { updated<2>(adagrad_update_op, adagrad_update_sparse_op, n, rules::AdagradAttrs{1e-7}); }
+void adadelta(Numbers& n) {
+  updated<3>(adadelta_update_op, adadelta_update_sparse_op, n, rules::AdadeltaAttrs{0.95, 1e-7});
+}
 void ftrl(Numbers& n) {
-  updated<3>(ftrl_update_op, ftrl_update_sparse_op, n, FtrlAttrs{-0.5, 0.1, 0.2, 0.1, 0.3});
-  updated<3>(ftrl_update_op, ftrl_update_sparse_op, n, FtrlAttrs{-0.7, 0.1, 0, 0, 0});
+  updated<3>(ftrl_update_op, ftrl_update_sparse_op, n, rules::FtrlAttrs{-0.5, 0.1, 0.2, 0.1, 0.3});
+  updated<3>(ftrl_update_op, ftrl_update_sparse_op, n, rules::FtrlAttrs{-0.7, 0.1, 0, 0, 0});
 }
-void lion(Numbers& n) { updated<2>(lion_update_op, lion_update_sparse_op, n, LionAttrs{0.9, 0.99}); }
-void decay(Numbers& n) { updated<1>(decay_update_op, decay_update_sparse_op, n, DecayAttrs{0.02}); }
+void lion(Numbers& n) { updated<2>(lion_update_op, lion_update_sparse_op, n, rules::LionAttrs{0.9, 0.99}); }
+void decay(Numbers& n) { updated<1>(decay_update_op, decay_update_sparse_op, n, rules::DecayAttrs{0.02}); }
 void average(Numbers& n) { updated<1>(average_update_op, average_update_sparse_op, n, no_attrs); }
 
 const Sample other_table[] = {

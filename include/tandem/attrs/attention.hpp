@@ -2,7 +2,8 @@
 #pragma once
 #include "tandem/attrs/attrs.hpp"
 
-namespace TANDEM_NS {
+namespace TANDEM_NS::rules {
+
 struct AttentionAttrs {
   bool causal;
   bool by_width;  // the scale is 1 / sqrt(d), which may not be known yet
@@ -20,4 +21,5 @@ struct AttentionAttrs {
     return s;
   }
 };
-}  // namespace TANDEM_NS
+
+}  // namespace TANDEM_NS::rules

@@ -3,7 +3,7 @@
 #pragma once
 #include "tandem/attrs/attrs.hpp"
 
-namespace TANDEM_NS {
+namespace TANDEM_NS::rules {
 
 struct FullLikeAttrs {
   double real;
@@ -16,4 +16,4 @@ struct SequenceMaskAttrs {
   TANDEM_ATTRS(SequenceMaskAttrs, dtype);
 };
 
-}  // namespace TANDEM_NS
+}  // namespace TANDEM_NS::rules

@@ -47,15 +47,15 @@ class TANDEM_API FusedProgram final : public Opaque {
   std::unique_ptr<cpu::FusedCode> compiled_;
 };
 
-struct FusedAttrs {
-  Ref<FusedProgram> program;
-  TANDEM_ATTRS(FusedAttrs, program);
-};
-
 enum class Reduction : std::uint8_t { sum, mean, max, min };
 template <>
 inline constexpr int enumerators<Reduction> = 4;
 
+namespace rules {
+struct FusedAttrs {
+  Ref<FusedProgram> program;
+  TANDEM_ATTRS(FusedAttrs, program);
+};
 struct FusedReduceAttrs {
   Ref<FusedProgram> program;
   Reduction reduction;
@@ -63,5 +63,6 @@ struct FusedReduceAttrs {
   bool keepdims;
   TANDEM_ATTRS(FusedReduceAttrs, program, reduction, axis, keepdims);
 };
+}  // namespace rules
 
 }  // namespace TANDEM_NS

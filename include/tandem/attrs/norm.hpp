@@ -2,7 +2,7 @@
 #pragma once
 #include "tandem/attrs/attrs.hpp"
 
-namespace TANDEM_NS {
+namespace TANDEM_NS::rules {
 
 struct LayerNormAttrs {
   i64 axes;  // the number of trailing axes that are normalized together
@@ -16,4 +16,4 @@ struct BatchNormAttrs {
   TANDEM_ATTRS(BatchNormAttrs, axis, epsilon);
 };
 
-}  // namespace TANDEM_NS
+}  // namespace TANDEM_NS::rules

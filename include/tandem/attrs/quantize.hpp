@@ -2,7 +2,7 @@
 #pragma once
 #include "tandem/attrs/attrs.hpp"
 
-namespace TANDEM_NS {
+namespace TANDEM_NS::rules {
 
 struct FakeQuantAttrs {
   double low, high;  ///< the lowest and the highest code
@@ -20,4 +20,4 @@ struct QuantizeAttrs {
   TANDEM_ATTRS(QuantizeAttrs, dtype, low, high, scaled, to_even);
 };
 
-}  // namespace TANDEM_NS
+}  // namespace TANDEM_NS::rules

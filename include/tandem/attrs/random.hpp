@@ -4,7 +4,7 @@
 
 #include "tandem/attrs/attrs.hpp"
 
-namespace TANDEM_NS {
+namespace TANDEM_NS::rules {
 
 struct RandomAttrs {
   Shape shape;  ///< of the result, unless there is a `like` input
@@ -43,4 +43,4 @@ struct ShuffleAttrs {
   TANDEM_ATTRS(ShuffleAttrs, inverse);
 };
 
-}  // namespace TANDEM_NS
+}  // namespace TANDEM_NS::rules

@@ -5,14 +5,16 @@
 
 namespace TANDEM_NS {
 
+namespace rules {
 struct ReduceAttrs {
   Axes axis;  // default: all axes
   bool keepdims = false;
   TANDEM_ATTRS(ReduceAttrs, axis, keepdims);
 };
+}  // namespace rules
 /// Returns the spec of x without the reduced axes.
 ///  throws  errors::InvalidArgumentError for an axis out of range or listed twice
-inline Spec reduced_spec(const char* op, const Spec& x, const ReduceAttrs& a) {
+inline Spec reduced_spec(const char* op, const Spec& x, const rules::ReduceAttrs& a) {
   const std::uint32_t mask = a.axis.mask(op, x.shape.rank());
   Spec y{Shape{}, x.dtype, x.device};
   for (int d = 0; d < x.shape.rank(); ++d) {
@@ -22,6 +24,7 @@ inline Spec reduced_spec(const char* op, const Spec& x, const ReduceAttrs& a) {
   return y;
 }
 
+namespace rules {
 /// How a smaller shape broadcasts to a larger one: `axis` lists the axes of the larger shape that the smaller one
 /// lacks (default: all). The others are matched from the trailing axis, and size 1 in the smaller shape matches any
 /// size.
@@ -47,5 +50,6 @@ struct ScanAttrs {
   bool exclusive, reverse;
   TANDEM_ATTRS(ScanAttrs, axis, exclusive, reverse);
 };
+}  // namespace rules
 
 }  // namespace TANDEM_NS

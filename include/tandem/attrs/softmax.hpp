@@ -2,9 +2,11 @@
 #pragma once
 #include "tandem/attrs/attrs.hpp"
 
-namespace TANDEM_NS {
+namespace TANDEM_NS::rules {
+
 struct SoftmaxAttrs {
   i64 axis;
   TANDEM_ATTRS(SoftmaxAttrs, axis);
 };
-}  // namespace TANDEM_NS
+
+}  // namespace TANDEM_NS::rules

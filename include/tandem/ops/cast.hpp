@@ -29,10 +29,12 @@ TANDEM_API Tensor saturate_cast(const Tensor& x, DType to, OpOptions = {});
 ///   gradient  none (non-differentiable)
 TANDEM_API Tensor bitcast(const Tensor& x, DType to, OpOptions = {});
 
+namespace rules {
 struct CastAttrs {
   DType to;
   TANDEM_ATTRS(CastAttrs, to);
 };
+}  // namespace rules
 /// Two op definitions of cast: whole_cast_op is non-differentiable and is used wherever either dtype is an integer or
 /// bool_.
 TANDEM_OPS(cast_ops, cast, whole_cast, bitcast)

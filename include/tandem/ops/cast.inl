@@ -13,7 +13,7 @@ inline constexpr DTypes castable =
 
 TANDEM_INLINE Specs infer_cast(const InferCall& c) {
   Spec s = c.spec(0);
-  const DType to = c.get<CastAttrs>().to;
+  const DType to = c.get<rules::CastAttrs>().to;
   if (!castable.has(s.dtype) || !castable.has(to))
     raise_specs(c, std::string("cannot convert ") + tandem::name(s.dtype) + " to " + tandem::name(to),
                 s.dtype == DType::string ? "to_vector<std::string>() returns the strings, which you can parse"
@@ -25,7 +25,7 @@ TANDEM_INLINE Specs infer_cast(const InferCall& c) {
 TANDEM_INLINE Grads cast_gradient(const GradCall& c) { return {Gradient(tandem::cast(c.g[0], c.in[0].dtype()))}; }
 
 TANDEM_INLINE DenseLoop loop_of_cast(DType from, const Attrs& attrs) {
-  return cpu::cast_loop(from, attrs.get<CastAttrs>().to);
+  return cpu::cast_loop(from, attrs.get<rules::CastAttrs>().to);
 }
 
 constexpr OpDef cast_row() {
@@ -36,7 +36,7 @@ constexpr OpDef cast_row() {
           .loop = &loop_of_cast,
           .gradient = &cast_gradient,
           .saves = Saves::shape,
-          .attrs = &attr_type<CastAttrs>};
+          .attrs = &attr_type<rules::CastAttrs>};
 }
 constexpr OpDef whole_cast_row() {
   OpDef r = cast_row();
@@ -50,7 +50,7 @@ constexpr OpDef whole_cast_row() {
 }
 TANDEM_INLINE Specs infer_bitcast(const InferCall& c) {
   Spec s = c.spec(0);
-  const DType to = c.get<CastAttrs>().to;
+  const DType to = c.get<rules::CastAttrs>().to;
   if (s.dtype == DType::string || to == DType::string) raise_specs(c, "strings have no fixed number of bytes");
   if (s.dtype == DType::bool_ || to == DType::bool_)
     raise_specs(c, std::string("cannot reinterpret ") + tandem::name(s.dtype) + " as " + tandem::name(to),
@@ -84,13 +84,15 @@ TANDEM_INLINE constexpr OpDef bitcast_op{.name = "bitcast",
                                          .cuda = TANDEM_CUDA(&cuda::copy_whole),
                                          .saves = Saves::nothing,
                                          .flags = {.non_differentiable = true, .own_width = true},
-                                         .attrs = &detail::attr_type<CastAttrs>};
+                                         .attrs = &detail::attr_type<rules::CastAttrs>};
 
-TANDEM_INLINE Tensor bitcast(const Tensor& x, DType to, OpOptions o) { return apply1(bitcast_op, CastAttrs{to}, o, x); }
+TANDEM_INLINE Tensor bitcast(const Tensor& x, DType to, OpOptions o) {
+  return apply1(bitcast_op, rules::CastAttrs{to}, o, x);
+}
 TANDEM_INLINE Tensor cast(const Tensor& x, DType to, OpOptions o) {
   const DType from = x.dtype();
   if (from == to) return x;
-  return apply1(detail::is_whole(from) || detail::is_whole(to) ? whole_cast_op : cast_op, CastAttrs{to}, o, x);
+  return apply1(detail::is_whole(from) || detail::is_whole(to) ? whole_cast_op : cast_op, rules::CastAttrs{to}, o, x);
 }
 
 namespace detail {

@@ -8,12 +8,11 @@
 
 namespace TANDEM_NS {
 
+namespace rules {
 struct AdamAttrs {
   double beta_1, beta_2, epsilon;
   TANDEM_ATTRS(AdamAttrs, beta_1, beta_2, epsilon);
 };
-
-namespace rules {
 
 // The learning rate (float32 or float64) and the step count are the last inputs. They follow the gradient (dense) or
 // the gradient's indices (sparse).

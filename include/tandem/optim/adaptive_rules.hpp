@@ -9,6 +9,7 @@
 
 namespace TANDEM_NS {
 
+namespace rules {
 struct AdamwAttrs {
   double beta_1, beta_2, epsilon, weight_decay;
   TANDEM_ATTRS(AdamwAttrs, beta_1, beta_2, epsilon, weight_decay);
@@ -33,8 +34,6 @@ struct DecayAttrs {
   double weight_decay;
   TANDEM_ATTRS(DecayAttrs, weight_decay);
 };
-
-namespace rules {
 
 /// Adam with the largest v so far (Reddi et al. 2018): h = max(h, v) replaces v in the step
 struct AmsgradUpdate {

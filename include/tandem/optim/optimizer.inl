@@ -379,16 +379,17 @@ TANDEM_INLINE UpdateRule amsgrad_rule() {
 }  // namespace detail
 
 TANDEM_INLINE SGD::SGD(SGDOptions o)
-    : Optimizer(detail::sgd_rule(o), SgdAttrs{o.momentum, o.nesterov}, o.learning_rate, detail::common(o)) {
+    : Optimizer(detail::sgd_rule(o), rules::SgdAttrs{o.momentum, o.nesterov}, o.learning_rate, detail::common(o)) {
   set_kind("sgd");
 }
 TANDEM_INLINE RMSprop::RMSprop(RMSpropOptions o)
-    : Optimizer(detail::rmsprop_rule(o), RmspropAttrs{o.rho, o.momentum, o.epsilon, o.centered}, o.learning_rate,
+    : Optimizer(detail::rmsprop_rule(o), rules::RmspropAttrs{o.rho, o.momentum, o.epsilon, o.centered}, o.learning_rate,
                 detail::common(o)) {
   set_kind("rmsprop");
 }
 TANDEM_INLINE Adam::Adam(AdamOptions o)
-    : Optimizer(detail::adam_rule(o), AdamAttrs{o.beta_1, o.beta_2, o.epsilon}, o.learning_rate, detail::common(o)) {
+    : Optimizer(detail::adam_rule(o), rules::AdamAttrs{o.beta_1, o.beta_2, o.epsilon}, o.learning_rate,
+                detail::common(o)) {
   set_kind("adam");
 }
 

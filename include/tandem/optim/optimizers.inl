@@ -32,7 +32,7 @@ TANDEM_INLINE tandem::detail::CommonOptions adamw_options(const AdamWOptions& o)
   return all;
 }
 TANDEM_INLINE Attrs adamw_undecayed(const Attrs& attrs) {
-  auto a = attrs.get<AdamwAttrs>();
+  auto a = attrs.get<rules::AdamwAttrs>();
   a.weight_decay = 0;
   return a;
 }
@@ -43,8 +43,8 @@ TANDEM_INLINE UpdateRule adamw_rule(const AdamWOptions& o) {
   return {&adamw_update_op, &adamw_update_sparse_op, {{"m"}, {"v"}}, nullptr, &adamw_undecayed};
 }
 TANDEM_INLINE Attrs adamw_attrs(const AdamWOptions& o) {
-  if (o.amsgrad) return AdamAttrs{o.beta_1, o.beta_2, o.epsilon};
-  return AdamwAttrs{o.beta_1, o.beta_2, o.epsilon, o.weight_decay};
+  if (o.amsgrad) return rules::AdamAttrs{o.beta_1, o.beta_2, o.epsilon};
+  return rules::AdamwAttrs{o.beta_1, o.beta_2, o.epsilon, o.weight_decay};
 }
 
 inline Tensor norm_of(const Tensor& t) {
@@ -57,7 +57,7 @@ inline Tensor updated_elements(const Gradient& g) {
   return g.with_values(ones_like(g.values())).tensor() > 0;
 }
 TANDEM_INLINE void lamb_update(const UpdateCall& c) {
-  const auto& a = c.attrs.get<AdamAttrs>();
+  const auto& a = c.attrs.get<rules::AdamAttrs>();
   const DType dtype = tandem::detail::slot_dtype(c.state[0].dtype());
   const Tensor weight = cast(c.state[0], dtype), m = c.state[1], v = c.state[2];
   const Tensor g = c.gradient.with_values(cast(c.gradient.values(), dtype)).tensor();  // equal rows add up in `dtype`
@@ -117,7 +117,7 @@ TANDEM_INLINE UpdateRule ftrl_rule(const FtrlOptions& o) {
   const SlotKind accumulator{"accumulator", o.initial_accumulator_value};
   return {&ftrl_update_op, &ftrl_update_sparse_op, {accumulator, {"linear"}}};
 }
-TANDEM_INLINE FtrlAttrs ftrl_attrs(const FtrlOptions& o) {
+TANDEM_INLINE rules::FtrlAttrs ftrl_attrs(const FtrlOptions& o) {
   return {o.learning_rate_power, o.l1_regularization_strength, o.l2_regularization_strength,
           o.l2_shrinkage_regularization_strength, o.beta};
 }
@@ -129,29 +129,29 @@ TANDEM_INLINE AdamW::AdamW(AdamWOptions o)
 }
 TANDEM_INLINE Adamax::Adamax(AdamaxOptions o)
     : Optimizer(detail::moments_rule("Adamax", o, {&adamax_update_op, &adamax_update_sparse_op, {{"m"}, {"u"}}}),
-                AdamAttrs{o.beta_1, o.beta_2, o.epsilon}, o.learning_rate, detail::common(o)) {
+                rules::AdamAttrs{o.beta_1, o.beta_2, o.epsilon}, o.learning_rate, detail::common(o)) {
   set_kind("adamax");
 }
 TANDEM_INLINE Nadam::Nadam(NadamOptions o)
     : Optimizer(detail::moments_rule("Nadam", o, {&nadam_update_op, &nadam_update_sparse_op, {{"m"}, {"v"}}}),
-                AdamAttrs{o.beta_1, o.beta_2, o.epsilon}, o.learning_rate, detail::common(o)) {
+                rules::AdamAttrs{o.beta_1, o.beta_2, o.epsilon}, o.learning_rate, detail::common(o)) {
   set_kind("nadam");
 }
 TANDEM_INLINE Lamb::Lamb(LambOptions o)
     : Optimizer(detail::moments_rule("Lamb", o, {nullptr, nullptr, {{"m"}, {"v"}}, &detail::lamb_update}),
-                AdamAttrs{o.beta_1, o.beta_2, o.epsilon}, o.learning_rate, detail::common(o)) {
+                rules::AdamAttrs{o.beta_1, o.beta_2, o.epsilon}, o.learning_rate, detail::common(o)) {
   set_kind("lamb");
 }
 TANDEM_INLINE Lion::Lion(LionOptions o)
-    : Optimizer(detail::lion_rule(o), LionAttrs{o.beta_1, o.beta_2}, o.learning_rate, detail::common(o)) {
+    : Optimizer(detail::lion_rule(o), rules::LionAttrs{o.beta_1, o.beta_2}, o.learning_rate, detail::common(o)) {
   set_kind("lion");
 }
 TANDEM_INLINE Adagrad::Adagrad(AdagradOptions o)
-    : Optimizer(detail::adagrad_rule(o), AdagradAttrs{o.epsilon}, o.learning_rate, detail::common(o)) {
+    : Optimizer(detail::adagrad_rule(o), rules::AdagradAttrs{o.epsilon}, o.learning_rate, detail::common(o)) {
   set_kind("adagrad");
 }
 TANDEM_INLINE Adadelta::Adadelta(AdadeltaOptions o)
-    : Optimizer(detail::adadelta_rule(o), AdadeltaAttrs{o.rho, o.epsilon}, o.learning_rate, detail::common(o)) {
+    : Optimizer(detail::adadelta_rule(o), rules::AdadeltaAttrs{o.rho, o.epsilon}, o.learning_rate, detail::common(o)) {
   set_kind("adadelta");
 }
 TANDEM_INLINE Ftrl::Ftrl(FtrlOptions o)

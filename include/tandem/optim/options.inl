@@ -21,7 +21,7 @@ namespace TANDEM_NS::detail {
 
 TANDEM_INLINE void decay_weights(const std::vector<Gradient>& gradients, const std::vector<Variable>& variables,
                                  const Tensor& lr, const Tensor& step, double weight_decay) {
-  const DecayAttrs attrs{weight_decay};
+  const rules::DecayAttrs attrs{weight_decay};
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const Gradient& g = gradients[i];
     if (!g.is_set()) continue;

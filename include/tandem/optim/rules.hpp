@@ -8,6 +8,7 @@
 
 namespace TANDEM_NS {
 
+namespace rules {
 struct SgdAttrs {
   double momentum;
   bool nesterov;
@@ -18,8 +19,6 @@ struct RmspropAttrs {
   bool centered;
   TANDEM_ATTRS(RmspropAttrs, rho, momentum, epsilon, centered);
 };
-
-namespace rules {
 
 /// w -= lr g
 struct SgdUpdate {

@@ -53,7 +53,7 @@ TEST_CASE("attention with dropout agrees with its decomposition, forward and bac
             if (way) in->push_back(mask);
             in->push_back(key);
           }
-          const Attrs a = AttentionAttrs{way == 1, true, 0, steps_first, 0.3};
+          const Attrs a = rules::AttentionAttrs{way == 1, true, 0, steps_first, 0.3};
           INFO(s.m << "x" << s.n << " way " << way);
           const double tolerance = dtype == float64 ? 1e-11 : 1e-4;
           for (const bool back : {false, true}) {
@@ -80,9 +80,9 @@ TEST_CASE("attention with dropout: the weights that stay are those that dropout 
   // With equal scores and the identity as values, the result is the weights.
   const i64 n = 70;
   const Tensor zero = zeros({2, 3, n, 4}), all = tile(reshape(eye(n), {1, 1, n, n}), {2, 3, 1, 1});
-  const Attrs a = AttentionAttrs{false, true, 0, false, 0.4};
+  const Attrs a = rules::AttentionAttrs{false, true, 0, false, 0.4};
   const Tensor y = apply_to(scaled_dot_product_attention_op, {zero, zero, all, key}, a)[0];
-  const Tensor want = apply1(dropout_op, DropoutAttrs{0.4}, no_options, fill({2, 3, n, n}, 1.f / n), key);
+  const Tensor want = apply1(dropout_op, rules::DropoutAttrs{0.4}, no_options, fill({2, 3, n, n}, 1.f / n), key);
   check_close(y, want, 1e-6);
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("attention with dropout: gradients agree with differences, to second o
   const Tensor v = loops::random({2, 2, 4, 3}, 3, float64), w = loops::random({2, 4, 3, 3}, 4, float64);
   const Tensor added = loops::random({4, 1, 4}, 5, float64);
   for (const bool masked : {false, true}) {
-    const Attrs a = AttentionAttrs{!masked, true, 0, false, 0.4};
+    const Attrs a = rules::AttentionAttrs{!masked, true, 0, false, 0.4};
     const auto f = [&](std::vector<Tensor> x) {
       x.push_back(key);
       return reduce_sum(square(apply_to(scaled_dot_product_attention_op, x, a)[0]) * w);
@@ -197,7 +197,7 @@ TEST_CASE("attention with dropout: half precision, operands that broadcast, erro
                     ContainsSubstring("shapes or dtypes do not match"));
   CHECK(random::uniform({3}).to_vector<float>() == before);
   const auto with = [&](const std::vector<Tensor>& in, double rate) {
-    return apply_to(scaled_dot_product_attention_op, in, AttentionAttrs{false, true, 0, false, rate});
+    return apply_to(scaled_dot_product_attention_op, in, rules::AttentionAttrs{false, true, 0, false, rate});
   };
   CHECK_THROWS_WITH(with({x, x, x, key}, 1), ContainsSubstring("rate"));
   CHECK_THROWS_WITH(with({x, x, x}, 0.5), ContainsSubstring("key"));

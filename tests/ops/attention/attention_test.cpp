@@ -132,7 +132,7 @@ TEST_CASE("the fused gradient agrees with its decomposition over many tiles, for
                                loops::random_ints({s.m, s.n}, 7, bool_, 0, 1)};
         std::vector<const Tensor*> at;
         for (const Tensor& t : in) at.push_back(&t);
-        const Attrs a = AttentionAttrs{causal, true, 0};
+        const Attrs a = rules::AttentionAttrs{causal, true, 0};
         std::vector<Tensors> got;
         for (const int n : {1, 2, 5}) {
           const testing::Threads threads(n);

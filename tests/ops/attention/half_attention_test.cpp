@@ -13,7 +13,7 @@ namespace {
 struct Heads {
   const char* what;
   Shape q, k, v;
-  AttentionAttrs attrs;
+  rules::AttentionAttrs attrs;
   Shape mask = {};  // rank 0: none
   bool flags = false;
 };
@@ -34,7 +34,7 @@ void check_heads(const Heads& h, DType half) {
 }  // namespace
 
 TEST_CASE("half precision: attention and its gradient have float32's bits, rounded") {
-  const AttentionAttrs plain{false, true, 0, false}, causal{true, true, 0, false}, steps{true, false, .3, true};
+  const rules::AttentionAttrs plain{false, true, 0, false}, causal{true, true, 0, false}, steps{true, false, .3, true};
   const std::vector<Heads> all{
       {"heads", {2, 3, 70, 16}, {2, 3, 300, 16}, {2, 3, 300, 24}, plain},
       {"causal", {2, 2, 150, 16}, {2, 2, 150, 16}, {2, 2, 150, 8}, causal},
@@ -74,7 +74,7 @@ TEST_CASE("half precision: batch normalization and its gradient have float32's b
       for (const i64 axis : {1, -1}) {
         CAPTURE(s, axis);
         const i64 n = s.dim(axis < 0 ? s.rank() - 1 : 1);
-        const BatchNormAttrs a{axis, 1e-3};
+        const rules::BatchNormAttrs a{axis, 1e-3};
         const Tensor x = drawn(s, half, 1) + cast(constant(3.f), half), scale = drawn({n}, half, 2);
         const auto y = check_op(fused_batch_norm_op, {x, scale, drawn({n}, half, 3)}, a, half);
         check_op(fused_batch_norm_grad_op, {drawn(s, half, 4), x, scale, y[1], y[2]}, a, half);

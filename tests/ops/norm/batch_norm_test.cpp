@@ -87,7 +87,7 @@ TEST_CASE("the fused gradient of many rows agrees with its decomposition, for an
     const Shape channels{s.dim(axis)};
     const Tensor g = loops::random(s, 1), x = loops::random(s, 2), scale = loops::random(channels, 3);
     const Tensor mean = loops::random(channels, 4), variance = square(loops::random(channels, 5)) + 1.f;
-    const Attrs a = BatchNormAttrs{axis, 1e-3};
+    const Attrs a = rules::BatchNormAttrs{axis, 1e-3};
     const std::vector<Tensor> in{g, x, scale, mean, variance};
     const Tensor* const at[] = {&in[0], &in[1], &in[2], &in[3], &in[4]};
     std::vector<Tensors> got;

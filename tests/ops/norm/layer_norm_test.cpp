@@ -114,7 +114,7 @@ TEST_CASE("the fused gradients agree with their decompositions on every instruct
       for (const bool centered : {true, false}) {
         const Tensor g = loops::random(s, 1), x = loops::random(s, 2), scale = loops::random({s.dim(1)}, 3);
         const OpDef& op = centered ? layer_norm_grad_op : rms_norm_grad_op;
-        const Attrs a = LayerNormAttrs{1, 1e-3, true, centered};
+        const Attrs a = rules::LayerNormAttrs{1, 1e-3, true, centered};
         const Tensor* const in[] = {&g, &x, &scale};
         const std::vector<Tensor> copies{g, x, scale};
         const Tensors got = apply(op, in, a), want = op.rare.decomposition(copies, a);

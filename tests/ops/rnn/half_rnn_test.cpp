@@ -67,7 +67,8 @@ void check_case(const Case& k, DType half) {
     const std::vector<Tensor> in = operands(k, lstm ? 4 : 3, half);
     const auto out = check_op(lstm ? lstm_op : gru_op, in, no_attrs, half);
     const auto back = with_upstream(in, out, lstm ? 3 : 2, half);
-    for (const bool input : {true, false}) check_op(lstm ? lstm_grad_op : gru_grad_op, back, RnnGradAttrs{input}, half);
+    for (const bool input : {true, false})
+      check_op(lstm ? lstm_grad_op : gru_grad_op, back, rules::RnnGradAttrs{input}, half);
   }
 }
 std::vector<Tensor> gradients(const std::vector<Tensor>& in, bool lstm) {
@@ -136,7 +137,8 @@ TEST_CASE("half precision: recurrent ops take scratch for chunks of steps, not f
     const i64 gates = 32000 * 64 * (lstm ? 4 : 3) * 2;  // bytes
     CHECK(scratch_of([&] { return out = run(lstm ? lstm_op : gru_op, in, no_attrs); }) < gates / 2);
     const auto back = with_upstream(in, out, lstm ? 3 : 2, bfloat16);
-    CHECK(scratch_of([&] { return run(lstm ? lstm_grad_op : gru_grad_op, back, RnnGradAttrs{true}); }) < gates / 2);
+    CHECK(scratch_of([&] { return run(lstm ? lstm_grad_op : gru_grad_op, back, rules::RnnGradAttrs{true}); }) <
+          gates / 2);
     // A tape keeps the operands and what the op saved, no float32 copies.
     const i64 before = memory::info().live;
     GradientTape tape;

@@ -125,7 +125,7 @@ TEST_CASE("fused rows agree with their references") {
     const Tensor want = op.rare.decomposition(in, a)[0];
     CHECK(test::max_error(apply(op, at, a)[0], want) < 1e-6 * reduce_max(abs(want)).item<float>());
   };
-  const Attrs last = SoftmaxAttrs{-1};
+  const Attrs last = rules::SoftmaxAttrs{-1};
   same(softmax_cross_entropy_op, {z, x}, last);
   same(softmax_cross_entropy_grad_op, {g, z, x}, last);
   same(sparse_softmax_cross_entropy_op, {labels, x}, no_attrs);

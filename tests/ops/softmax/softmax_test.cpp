@@ -116,7 +116,7 @@ TEST_CASE("fused softmax rows agree with their references") {
     for (i64 axis : {0, 1}) {
       const Tensor x = loops::random(s, 1), g = loops::random(s, 2);
       const Tensor y = nn::softmax(x, axis), l = nn::log_softmax(x, axis);
-      const Attrs a = SoftmaxAttrs{axis};
+      const Attrs a = rules::SoftmaxAttrs{axis};
       const auto same = [&](const OpDef& op, const std::vector<Tensor>& in) {
         std::vector<const Tensor*> at;
         for (const Tensor& t : in) at.push_back(&t);

@@ -108,7 +108,7 @@ struct AttentionPlan {
         n(k.dim(-2)),
         d(q.dim(-1)),
         e(values.dim(-1)) {
-    const AttentionAttrs& a = attrs_of(c);
+    const rules::AttentionAttrs& a = attrs_of(c);
     causal = a.causal;
     scale = a.by_width ? 1 / std::sqrt(static_cast<double>(std::max<i64>(d, 1))) : a.scale;
     for (int i = 0; i < q.rank() - 2; ++i) batches *= q.dim(i), key_batches *= k.dim(i);
@@ -119,7 +119,7 @@ struct AttentionPlan {
     if (s.rank() > 0 && s.dim(-1) != 1) mask_column = 1;
     if (s.rank() > 1 && s.dim(-2) != 1) mask_row = s.dim(-1);
   }
-  static const AttentionAttrs& attrs_of(const KernelCall& c) { return c.attrs.get<AttentionAttrs>(); }
+  static const rules::AttentionAttrs& attrs_of(const KernelCall& c) { return c.attrs.get<rules::AttentionAttrs>(); }
   static Shape with_width(Shape s, i64 width) {
     s.set(s.rank() - 1, width);
     return s;

@@ -109,7 +109,7 @@ template <class T>
 class AttentionDelta {
  public:
   explicit AttentionDelta(const KernelCall& c)
-      : places(c.in[0].shape(), c.attrs.get<AttentionAttrs>().steps_first),
+      : places(c.in[0].shape(), c.attrs.get<rules::AttentionAttrs>().steps_first),
         width(c.in[0].shape().dim(-1)),
         queries(c.out[0].shape().dim(-1), 64),
         out_(c.out[0].as<T>()),

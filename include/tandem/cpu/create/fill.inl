@@ -57,7 +57,7 @@ TANDEM_INLINE void fill(const KernelCall& c) {
   fill_elements(c.out[0].data, c.out[0].spec->dtype, c.in[1].data, c.out[0].size());
 }
 TANDEM_INLINE void full_like(const KernelCall& c) {
-  const FullLikeAttrs& a = c.attrs.get<FullLikeAttrs>();
+  const rules::FullLikeAttrs& a = c.attrs.get<rules::FullLikeAttrs>();
   const Operand& o = c.out[0];
   if (o.spec->dtype == DType::string) return;  // zeros: elements start empty
   if (a.real == 0 && a.whole == 0 && !__builtin_signbit(a.real)) {

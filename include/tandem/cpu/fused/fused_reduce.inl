@@ -42,7 +42,7 @@ class FusedReduction {
  public:
   FusedReduction(const FusedCode& code, const KernelCall& c)
       : code_(code),
-        attrs_(c.attrs.get<FusedReduceAttrs>()),
+        attrs_(c.attrs.get<rules::FusedReduceAttrs>()),
         fold_(detail::piece_kernel_of(attrs_.reduction, c.out[0].spec->dtype)),
         spec_{shape_of(c.in), c.out[0].spec->dtype, {}},
         whole_{nullptr, &spec_},
@@ -130,7 +130,7 @@ class FusedReduction {
   }
 
   const FusedCode& code_;
-  const FusedReduceAttrs& attrs_;
+  const rules::FusedReduceAttrs& attrs_;
   const PieceKernel& fold_;
   const Spec spec_;  // of the reduced value
   const Operand whole_;

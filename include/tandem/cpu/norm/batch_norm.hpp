@@ -9,6 +9,6 @@ namespace TANDEM_NS::cpu {
 TANDEM_API void batch_norm(const KernelCall& c);       // x scale offset -> y mean variance
 TANDEM_API void batch_norm_grad(const KernelCall& c);  // g x scale mean variance -> dx dscale doffset
 /// The bytes of scratch that both need.
-TANDEM_API std::size_t batch_norm_workspace(const Spec& x, const BatchNormAttrs& a);
+TANDEM_API std::size_t batch_norm_workspace(const Spec& x, const rules::BatchNormAttrs& a);
 
 }  // namespace TANDEM_NS::cpu

@@ -115,8 +115,8 @@ template <class T>
 class BatchNorm {
  public:
   BatchNorm(const KernelCall& c, const Operand& x)
-      : plan_(x.shape(), c.attrs.get<BatchNormAttrs>().axis),
-        epsilon_(c.attrs.get<BatchNormAttrs>().epsilon),
+      : plan_(x.shape(), c.attrs.get<rules::BatchNormAttrs>().axis),
+        epsilon_(c.attrs.get<rules::BatchNormAttrs>().epsilon),
         op_(c.op),
         stored_(x.spec->dtype),
         x_(x.data),
@@ -308,7 +308,7 @@ void batch_norm_grad_of(const KernelCall& c) {
 
 }  // namespace detail
 
-TANDEM_INLINE std::size_t batch_norm_workspace(const Spec& x, const BatchNormAttrs& a) {
+TANDEM_INLINE std::size_t batch_norm_workspace(const Spec& x, const rules::BatchNormAttrs& a) {
   return x.shape.size() == 0 ? 0
                              : detail::ChannelPlan(x.shape, a.axis).bytes(std::max(size_of(x.dtype), sizeof(float)));
 }

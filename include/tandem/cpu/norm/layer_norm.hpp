@@ -11,6 +11,6 @@ TANDEM_API void layer_norm_grad(const KernelCall& c);  // g x [scale] -> dx [dsc
 TANDEM_API void rms_norm(const KernelCall& c);         // x [scale] -> y
 TANDEM_API void rms_norm_grad(const KernelCall& c);    // g x [scale] -> dx [dscale]
 /// The bytes of scratch that the backward kernels need: partial sums of the parameters' gradients.
-TANDEM_API std::size_t layer_norm_grad_workspace(const Spec& x, const LayerNormAttrs& a);
+TANDEM_API std::size_t layer_norm_grad_workspace(const Spec& x, const rules::LayerNormAttrs& a);
 
 }  // namespace TANDEM_NS::cpu

@@ -55,7 +55,7 @@ inline void half_layer_norm(const KernelCall& c, const NormRows& p, LayerNormRow
       const i64 numbers = count * p.n;
       const float* const x = tile.widen(c.in[0].as<const std::uint16_t>() + at * p.n, numbers, 1, numbers);
       float* const y = tile.room(numbers);
-      run(x, scale, offset, y, count, p.n, c.attrs.get<LayerNormAttrs>().epsilon, false);
+      run(x, scale, offset, y, count, p.n, c.attrs.get<rules::LayerNormAttrs>().epsilon, false);
       tile.round(y, c.out[0].as<std::uint16_t>() + at * p.n, numbers, 1, numbers);
     });
   });
@@ -64,7 +64,7 @@ inline void half_layer_norm(const KernelCall& c, const NormRows& p, LayerNormRow
 // the offset; `row` is the bytes of one.
 template <class F>
 void for_each_chunk(const KernelCall& c, const NormRows& p, i64 row, const F& f) {
-  const LayerNormAttrs& a = c.attrs.get<LayerNormAttrs>();
+  const rules::LayerNormAttrs& a = c.attrs.get<rules::LayerNormAttrs>();
   const i64 parts = i64{a.scale} + i64{a.offset};
   parallel_for(p.chunks, norm_grain / (p.chunk * p.n) + 1, [&](i64 begin, i64 end) {
     for (i64 k = begin; k < end; ++k) {
@@ -78,7 +78,7 @@ void for_each_chunk(const KernelCall& c, const NormRows& p, i64 row, const F& f)
 }
 // The tiles of a chunk add to the same sums.
 inline void half_layer_norm_grad(const KernelCall& c, const NormRows& p, LayerNormGradRows run, const void* scale) {
-  const LayerNormAttrs& a = c.attrs.get<LayerNormAttrs>();
+  const rules::LayerNormAttrs& a = c.attrs.get<rules::LayerNormAttrs>();
   const DType dtype = c.in[1].spec->dtype;
   HalfParameters wide(dtype, p.n);
   scale = wide.widen(scale);
@@ -107,7 +107,7 @@ template <bool Centered>
 void layer_norm_of(const KernelCall& c) {
   static constexpr ByIsa<LayerNormRows> single{TANDEM_EACH_ISA(layer_norm_rows<Centered, float>)};
   static constexpr ByIsa<LayerNormRows> whole{TANDEM_EACH_ISA_IF_COMPILED(layer_norm_rows<Centered, double>)};
-  const LayerNormAttrs& a = c.attrs.get<LayerNormAttrs>();
+  const rules::LayerNormAttrs& a = c.attrs.get<rules::LayerNormAttrs>();
   const Operand& x = c.in[0];
   if (x.size() == 0) return;
   const NormRows p(x.shape(), a.axes);
@@ -129,7 +129,7 @@ template <bool Centered>
 void layer_norm_grad_of(const KernelCall& c) {
   static constexpr ByIsa<LayerNormGradRows> single{TANDEM_EACH_ISA(layer_norm_grad_rows<Centered, float>)};
   static constexpr ByIsa<LayerNormGradRows> whole{TANDEM_EACH_ISA_IF_COMPILED(layer_norm_grad_rows<Centered, double>)};
-  const LayerNormAttrs& a = c.attrs.get<LayerNormAttrs>();
+  const rules::LayerNormAttrs& a = c.attrs.get<rules::LayerNormAttrs>();
   const Operand& x = c.in[1];
   const DType dtype = x.spec->dtype;
   for (std::size_t i = 1; i < c.out.size(); ++i) std::memset(c.out[i].data, 0, c.out[i].spec->bytes());
@@ -156,7 +156,7 @@ void layer_norm_grad_of(const KernelCall& c) {
 
 }  // namespace detail
 
-TANDEM_INLINE std::size_t layer_norm_grad_workspace(const Spec& x, const LayerNormAttrs& a) {
+TANDEM_INLINE std::size_t layer_norm_grad_workspace(const Spec& x, const rules::LayerNormAttrs& a) {
   const detail::NormRows p(x.shape, a.axes);
   return static_cast<std::size_t>(p.chunks * p.n * (i64{a.scale} + i64{a.offset})) *
          std::max(size_of(x.dtype), sizeof(float));

@@ -23,7 +23,7 @@ struct CodeScale {
 };
 /// That of a call's range, inputs 1 and 2, which are in host memory.
 template <class T>
-CodeScale code_scale(const KernelCall& c, const QuantizeAttrs& a) {
+CodeScale code_scale(const KernelCall& c, const rules::QuantizeAttrs& a) {
   const auto low = static_cast<double>(a.low), high = static_cast<double>(a.high);
   const auto first = static_cast<double>(*c.in[1].as<const T>()), last = static_cast<double>(*c.in[2].as<const T>());
   if (!(first <= last))

@@ -11,7 +11,7 @@ namespace detail {
 inline constexpr i64 quantize_grain = 16384;  // elements: about 20 us
 
 template <class T, class Q>
-void quantize_as(const KernelCall& c, const QuantizeAttrs& a) {
+void quantize_as(const KernelCall& c, const rules::QuantizeAttrs& a) {
   const CodeScale s = code_scale<T>(c, a);
   const T* x = c.in[0].as<const T>();
   Q* out = c.out[0].as<Q>();
@@ -20,7 +20,7 @@ void quantize_as(const KernelCall& c, const QuantizeAttrs& a) {
   });
 }
 template <class T, class Q>
-void dequantize_as(const KernelCall& c, const QuantizeAttrs& a) {
+void dequantize_as(const KernelCall& c, const rules::QuantizeAttrs& a) {
   const CodeScale s = code_scale<T>(c, a);
   const Q* x = c.in[0].as<const Q>();
   T* out = c.out[0].as<T>();
@@ -32,7 +32,7 @@ void dequantize_as(const KernelCall& c, const QuantizeAttrs& a) {
 }  // namespace detail
 
 TANDEM_INLINE void quantize(const KernelCall& c) {
-  const QuantizeAttrs& a = c.attrs.get<QuantizeAttrs>();
+  const rules::QuantizeAttrs& a = c.attrs.get<rules::QuantizeAttrs>();
   const bool single = c.in[0].spec->dtype == DType::float32;
   switch (a.dtype) {
     case DType::quint8:
@@ -44,7 +44,7 @@ TANDEM_INLINE void quantize(const KernelCall& c) {
   }
 }
 TANDEM_INLINE void dequantize(const KernelCall& c) {
-  const QuantizeAttrs& a = c.attrs.get<QuantizeAttrs>();
+  const rules::QuantizeAttrs& a = c.attrs.get<rules::QuantizeAttrs>();
   const bool single = a.dtype == DType::float32;
   switch (c.in[0].spec->dtype) {
     case DType::quint8:

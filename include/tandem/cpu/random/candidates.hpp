@@ -5,7 +5,7 @@
 #include "tandem/core/kernel.hpp"
 #include "tandem/util/philox.hpp"
 
-namespace TANDEM_NS {
+namespace TANDEM_NS::rules {
 struct CandidateAttrs;
 }
 
@@ -17,8 +17,8 @@ TANDEM_API void log_uniform_candidate_sampler(const KernelCall& c);
 TANDEM_API void uniform_candidate_sampler(const KernelCall& c);
 /// Fills out with the sampled classes; returns the number of draws.
 ///   slots  room as the kernels' workspace, in host memory
-TANDEM_API i64 draw_log_uniform_candidates(const CandidateAttrs& a, const i64* key, void* slots, i64* out);
-TANDEM_API i64 draw_uniform_candidates(const CandidateAttrs& a, const i64* key, void* slots, i64* out);
+TANDEM_API i64 draw_log_uniform_candidates(const rules::CandidateAttrs& a, const i64* key, void* slots, i64* out);
+TANDEM_API i64 draw_uniform_candidates(const rules::CandidateAttrs& a, const i64* key, void* slots, i64* out);
 inline constexpr i64 max_unique_candidates = i64{1} << 40;
 /// The size of the hash table that finds repeated draws: a power of two, at least twice the number of draws.
 constexpr std::size_t candidate_slots(i64 num_sampled) {

@@ -48,7 +48,7 @@ struct DrawnClasses {
 };
 // Fills `out`; returns the number of draws.
 template <class Law>
-i64 draw_classes(const Law& law, const CandidateAttrs& a, const random::Stream& s, void* workspace, i64* out) {
+i64 draw_classes(const Law& law, const rules::CandidateAttrs& a, const random::Stream& s, void* workspace, i64* out) {
   if (!a.unique) {
     for (i64 i = 0; i < a.num_sampled; ++i) out[i] = law.draw(s, i);
     return a.num_sampled;
@@ -63,7 +63,7 @@ i64 draw_classes(const Law& law, const CandidateAttrs& a, const random::Stream& 
 }
 template <class Law>
 void sample_candidates(const KernelCall& c) {
-  const CandidateAttrs& a = c.attrs.get<CandidateAttrs>();
+  const rules::CandidateAttrs& a = c.attrs.get<rules::CandidateAttrs>();
   const Law law{a.range_max};
   const Operand& classes = c.in[0];
   const bool narrow = classes.spec->dtype == DType::int32;
@@ -83,10 +83,10 @@ void sample_candidates(const KernelCall& c) {
 
 }  // namespace detail
 
-TANDEM_INLINE i64 draw_log_uniform_candidates(const CandidateAttrs& a, const i64* key, void* slots, i64* out) {
+TANDEM_INLINE i64 draw_log_uniform_candidates(const rules::CandidateAttrs& a, const i64* key, void* slots, i64* out) {
   return detail::draw_classes(detail::LogUniformLaw{a.range_max}, a, random::stream_of(key), slots, out);
 }
-TANDEM_INLINE i64 draw_uniform_candidates(const CandidateAttrs& a, const i64* key, void* slots, i64* out) {
+TANDEM_INLINE i64 draw_uniform_candidates(const rules::CandidateAttrs& a, const i64* key, void* slots, i64* out) {
   return detail::draw_classes(detail::UniformLaw{a.range_max}, a, random::stream_of(key), slots, out);
 }
 TANDEM_INLINE void log_uniform_candidate_sampler(const KernelCall& c) {

@@ -43,7 +43,7 @@ void check_each(const KernelCall& c, std::size_t input, const std::string& what,
   const bool is_scalar = c.in[input].shape().rank() == 0;
   for (i64 i = 0; i < c.in[input].size(); ++i)
     if (!good(static_cast<double>(x[i])))
-      errors::raise<errors::InvalidArgumentError>(c.attrs.get<DistributionAttrs>().op.c_str(),
+      errors::raise<errors::InvalidArgumentError>(c.attrs.get<rules::DistributionAttrs>().op.c_str(),
                                                   what + ", but " +
                                                       (is_scalar ? std::string("it") : "element " + std::to_string(i)) +
                                                       " is " + std::to_string(x[i]));
@@ -59,7 +59,7 @@ struct Each {
 
 template <class T>
 void gamma_numbers(const KernelCall& c) {
-  const auto& a = c.attrs.get<DistributionAttrs>();
+  const auto& a = c.attrs.get<rules::DistributionAttrs>();
   const auto is_positive = [](double x) { return x > 0; };
   check_each<T>(c, 0, a.parameter + " must be positive", is_positive);
   if (c.in.size() > 2) check_each<T>(c, 2, "beta must be positive", is_positive);

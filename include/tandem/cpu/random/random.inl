@@ -152,7 +152,7 @@ TANDEM_INLINE void random_bits(const KernelCall& c) {
 }
 
 TANDEM_INLINE void random_uniform(const KernelCall& c) {
-  const RandomAttrs& a = c.attrs.get<RandomAttrs>();
+  const rules::RandomAttrs& a = c.attrs.get<rules::RandomAttrs>();
   const Operand& o = c.out[0];
   RandomFill f{.stream = random::stream_of(c.in[0].as<i64>())};
   if (o.spec->dtype == DType::float32) {
@@ -174,14 +174,14 @@ TANDEM_INLINE void random_uniform(const KernelCall& c) {
 }
 
 TANDEM_INLINE void random_normal(const KernelCall& c) {
-  const RandomAttrs& a = c.attrs.get<RandomAttrs>();
+  const rules::RandomAttrs& a = c.attrs.get<rules::RandomAttrs>();
   const RandomFill f{.stream = random::stream_of(c.in[0].as<i64>()), .a = a.a, .b = a.b};
   if (c.out[0].spec->dtype == DType::float32) detail::draw_all<float>(f, detail::normal32_fns, c.out[0]);
   else detail::draw_all<double>(f, detail::normal64_fns, c.out[0]);
 }
 
 TANDEM_INLINE void truncated_normal(const KernelCall& c) {
-  const RandomAttrs& a = c.attrs.get<RandomAttrs>();
+  const rules::RandomAttrs& a = c.attrs.get<rules::RandomAttrs>();
   const random::Stream s = random::stream_of(c.in[0].as<i64>());
   if (c.out[0].spec->dtype == DType::float32)
     detail::truncated<float>(s, detail::normal32_fns, c.out[0], static_cast<float>(a.a), static_cast<float>(a.b));
@@ -189,7 +189,7 @@ TANDEM_INLINE void truncated_normal(const KernelCall& c) {
 }
 
 TANDEM_INLINE void dropout(const KernelCall& c) {
-  const double rate = c.attrs.get<DropoutAttrs>().rate;
+  const double rate = c.attrs.get<rules::DropoutAttrs>().rate;
   const RandomFill f = detail::dropping(random::stream_of(c.in[1].as<i64>()), rate, c.in[0].data);
   if (c.out[0].spec->dtype == DType::float32) detail::draw_all<float>(f, detail::drop32_fns, c.out[0]);
   else detail::draw_all<double>(f, detail::drop64_fns, c.out[0]);

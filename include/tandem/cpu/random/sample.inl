@@ -55,7 +55,7 @@ inline void put_class(const Operand& out, i64 at, i64 k) {
 }
 template <class T>
 void draw_row(const KernelCall& c, i64 row, i64 n, double* sums) {
-  const CategoricalAttrs& a = c.attrs.get<CategoricalAttrs>();
+  const rules::CategoricalAttrs& a = c.attrs.get<rules::CategoricalAttrs>();
   const random::Stream s = random::stream_of(c.in[1].as<i64>());
   const T* logits = c.in[0].as<T>() + row * n;
   const i64 best = likeliest(c.op, logits, n, row);
@@ -99,7 +99,7 @@ TANDEM_INLINE void shuffle(const KernelCall& c) {
   auto* const order = static_cast<i64*>(c.workspace);
   shuffle_order(c.in[1].as<const i64>(), order, n);
   const i64 row = x.size() / n;
-  const bool inverse = c.attrs.get<ShuffleAttrs>().inverse;
+  const bool inverse = c.attrs.get<rules::ShuffleAttrs>().inverse;
   const std::size_t bytes = static_cast<std::size_t>(row) * size_of(x.spec->dtype);
   for (i64 i = 0; i < n; ++i) {
     const i64 from = inverse ? i : order[i], to = inverse ? order[i] : i;

@@ -53,7 +53,7 @@ const ArgKernel& arg_kernel_of(DType d) {
 }
 template <bool Max>
 void arg_reduce(const KernelCall& c) {
-  const ArgAttrs& a = c.attrs.get<ArgAttrs>();
+  const rules::ArgAttrs& a = c.attrs.get<rules::ArgAttrs>();
   const Shape& s = c.in[0].shape();
   const int axis = resolve_axis(c.op, a.axis, s.rank());
   i64 outer = 1, inner = 1;

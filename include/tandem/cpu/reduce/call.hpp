@@ -14,7 +14,10 @@ struct ReduceCall {
   const char* op;
 
   explicit ReduceCall(const KernelCall& c)
-      : x(c.in[0]), y(c.out[0]), mask(c.attrs.get<ReduceAttrs>().axis.mask(c.op, c.in[0].shape().rank())), op(c.op) {}
+      : x(c.in[0]),
+        y(c.out[0]),
+        mask(c.attrs.get<rules::ReduceAttrs>().axis.mask(c.op, c.in[0].shape().rank())),
+        op(c.op) {}
   DType dtype() const { return x.spec->dtype; }
   i64 parts() const { return is_complex(dtype()) ? 2 : 1; }
   /// The number of elements folded into one output.

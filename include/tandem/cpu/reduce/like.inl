@@ -9,7 +9,7 @@ namespace detail {
 
 inline void sum_to_shape(const KernelCall& c) {
   const Operand &x = c.in[0], &y = c.out[0];
-  const std::uint32_t lacks = c.attrs.get<LikeAttrs>().axis.mask(c.op, x.shape().rank());
+  const std::uint32_t lacks = c.attrs.get<rules::LikeAttrs>().axis.mask(c.op, x.shape().rank());
   fold(fold_kernel_of<Fold::sum, &sum_of_inexact>(x.spec->dtype, c.op), x.data, x.shape(),
        broadcast_mask(x.shape(), y.shape(), lacks), nullptr, y.data, is_complex(x.spec->dtype) ? 2 : 1);
 }
@@ -67,7 +67,7 @@ TANDEM_INLINE void sum_to_like(const KernelCall& c) { detail::with_wide_result(c
 TANDEM_INLINE void broadcast_like(const KernelCall& c) {
   const Operand &x = c.in[0], &y = c.out[0];
   if (y.size() == 0) return;
-  const std::uint32_t lacks = c.attrs.get<LikeAttrs>().axis.mask(c.op, y.shape().rank());
+  const std::uint32_t lacks = c.attrs.get<rules::LikeAttrs>().axis.mask(c.op, y.shape().rank());
   const std::uint32_t mask = broadcast_mask(y.shape(), x.shape(), lacks);
   detail::SpreadWalk{plan_reduce(y.shape(), mask), size_of(x.spec->dtype), x.as<const char>(), y.as<char>()}();
 }
@@ -81,7 +81,7 @@ void put_number(const Operand& y, i64 n) {
 
 TANDEM_INLINE void size_of(const KernelCall& c) {
   const Shape& s = c.in[0].shape();
-  const std::uint32_t mask = c.attrs.get<SizeAttrs>().axis.mask(c.op, s.rank());
+  const std::uint32_t mask = c.attrs.get<rules::SizeAttrs>().axis.mask(c.op, s.rank());
   i64 n = 1;
   for (int d = 0; d < s.rank(); ++d)
     if (mask >> d & 1u) n *= s.dim(d);

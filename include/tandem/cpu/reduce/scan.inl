@@ -17,10 +17,10 @@ namespace detail {
 // A tensor viewed as [outer, n, inner] around the scanned axis.
 struct ScanCall {
   const KernelCall& c;
-  const ScanAttrs& a;
+  const rules::ScanAttrs& a;
   i64 outer = 1, n, inner = 1;
 
-  explicit ScanCall(const KernelCall& call) : c(call), a(call.attrs.get<ScanAttrs>()) {
+  explicit ScanCall(const KernelCall& call) : c(call), a(call.attrs.get<rules::ScanAttrs>()) {
     const Shape& s = c.in[0].shape();
     const int axis = resolve_axis(c.op, a.axis, s.rank());
     for (int d = 0; d < axis; ++d) outer *= s.dim(d);

@@ -79,7 +79,7 @@ template <SoftmaxOp O>
 void softmax_walk(const KernelCall& c, std::size_t full) {
   const Operand& x = c.in[full];
   const Shape& s = x.shape();
-  const int axis = resolve_axis(c.op, c.attrs.get<SoftmaxAttrs>().axis, s.rank());
+  const int axis = resolve_axis(c.op, c.attrs.get<rules::SoftmaxAttrs>().axis, s.rank());
   i64 outer = 1, inner = 1;
   for (int d = 0; d < axis; ++d) outer *= s.dim(d);
   for (int d = axis + 1; d < s.rank(); ++d) inner *= s.dim(d);

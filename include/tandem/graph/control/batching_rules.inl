@@ -94,7 +94,7 @@ TANDEM_LAZY inline Tensors same_dims(const BatchCall& c) {
 }
 
 TANDEM_LAZY inline Tensors reduce(const BatchCall& c) {
-  ReduceAttrs a = c.attrs<ReduceAttrs>();
+  rules::ReduceAttrs a = c.attrs<rules::ReduceAttrs>();
   a.axis = behind_rows(a.axis, c.rank(0));
   return c.apply(a, {c.in[0].tensor});
 }
@@ -109,7 +109,7 @@ TANDEM_LAZY inline Tensors summed(const BatchCall& c, const Shape& to) {
 }
 // Sums to the shape of another tensor, or repeats to it: their axes are those of the larger one.
 TANDEM_LAZY inline Tensors like(const BatchCall& c, unsigned large) {
-  LikeAttrs a = c.attrs<LikeAttrs>();
+  rules::LikeAttrs a = c.attrs<rules::LikeAttrs>();
   const bool lost = !a.axis.given() || a.axis.size() > 0;
   a.axis = behind_rows(a.axis, c.rank(large));
   if (lost) return c.apply(a, c.all_repeated());  // without these axes the ranks are equal
@@ -232,23 +232,23 @@ TANDEM_LAZY inline Apply found(std::string_view op, Span<const Rule> rules_of) {
 // Ops with an axis.
 TANDEM_LAZY inline Apply axis_rule(std::string_view op) {
   constexpr Rule rules_of[] = {
-      {"argmax", &along<ArgAttrs>},
-      {"argmin", &along<ArgAttrs>},
+      {"argmax", &along<rules::ArgAttrs>},
+      {"argmin", &along<rules::ArgAttrs>},
       {"concat", &along<rules::JoinAttrs>},
-      {"cumprod", &along<ScanAttrs>},
-      {"cumsum", &along<ScanAttrs>},
-      {"cumulative_max", &along<ScanAttrs>},
+      {"cumprod", &along<rules::ScanAttrs>},
+      {"cumsum", &along<rules::ScanAttrs>},
+      {"cumulative_max", &along<rules::ScanAttrs>},
       {"fft", &along<rules::FftAttrs>},
       {"frame", &along<rules::FrameAttrs>},
-      {"linear_scan", &along<ScanAttrs>},
-      {"log_softmax", &along<SoftmaxAttrs>},
-      {"log_softmax_grad", &along<SoftmaxAttrs>},
+      {"linear_scan", &along<rules::ScanAttrs>},
+      {"log_softmax", &along<rules::SoftmaxAttrs>},
+      {"log_softmax_grad", &along<rules::SoftmaxAttrs>},
       {"roll", &along<rules::RollAttrs>},
-      {"shift", &along<ScanAttrs>},
-      {"softmax", &along<SoftmaxAttrs>},
-      {"softmax_cross_entropy_grad", &along<SoftmaxAttrs>},
-      {"softmax_cross_entropy_with_logits", &along<SoftmaxAttrs>},
-      {"softmax_grad", &along<SoftmaxAttrs>},
+      {"shift", &along<rules::ScanAttrs>},
+      {"softmax", &along<rules::SoftmaxAttrs>},
+      {"softmax_cross_entropy_grad", &along<rules::SoftmaxAttrs>},
+      {"softmax_cross_entropy_with_logits", &along<rules::SoftmaxAttrs>},
+      {"softmax_grad", &along<rules::SoftmaxAttrs>},
       {"split", &along<rules::SplitAttrs>},
       {"split_like", &along<rules::JoinAttrs>},
       {"stack", &along<rules::JoinAttrs>},

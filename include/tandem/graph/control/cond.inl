@@ -31,7 +31,7 @@ TANDEM_LAZY TANDEM_INLINE Spec joined_branches(const InferCall& c, std::size_t r
   return s;
 }
 TANDEM_LAZY_INLINE Specs infer_cond(const InferCall& c) {
-  const auto& a = c.get<CondAttrs>();
+  const auto& a = c.get<rules::CondAttrs>();
   const std::size_t first = a.then->arguments.size(), second = a.otherwise->arguments.size();
   const std::size_t results = count_of(a.results);
   if (c.in.size() != 1 + first + second || a.results < 0 || results > a.then->outputs.size() ||
@@ -58,7 +58,7 @@ TANDEM_LAZY_INLINE Specs infer_cond(const InferCall& c) {
 }
 
 TANDEM_LAZY_INLINE Tensors execute_cond(Inputs in, const Attrs& attrs) {
-  const auto& a = attrs.get<CondAttrs>();
+  const auto& a = attrs.get<rules::CondAttrs>();
   const bool taken = in[0]->item<bool>();
   const std::size_t first = a.then->arguments.size(), results = count_of(a.results);
   const Graph &run = taken ? *a.then : *a.otherwise, &other = taken ? *a.otherwise : *a.then;
@@ -87,8 +87,8 @@ TANDEM_LAZY TANDEM_INLINE Ref<Graph> recorded_branch(Ref<Graph> g) {
     g = body.recorded(needed);
   }
 }
-TANDEM_LAZY TANDEM_INLINE Attrs recording_cond(const CondAttrs& a) {
-  return CondAttrs{recorded_branch(a.then), recorded_branch(a.otherwise), a.results};
+TANDEM_LAZY TANDEM_INLINE Attrs recording_cond(const rules::CondAttrs& a) {
+  return rules::CondAttrs{recorded_branch(a.then), recorded_branch(a.otherwise), a.results};
 }
 
 // A cond whose branches are the gradients of the branches. Each has separate arguments: the inputs of the cond,
@@ -96,12 +96,12 @@ TANDEM_LAZY TANDEM_INLINE Attrs recording_cond(const CondAttrs& a) {
 TANDEM_LAZY class CondGradient {
  public:
   explicit CondGradient(const GradCall& c)
-      : c_(c), a_(c.get<CondAttrs>()), set_(c.in.size() - 1), index_specs_(c.in.size() - 1) {}
+      : c_(c), a_(c.get<rules::CondAttrs>()), set_(c.in.size() - 1), index_specs_(c.in.size() - 1) {}
   Grads run() {
     const Branch then{*a_.then, 0, count_of(a_.results)},
         otherwise{*a_.otherwise, a_.then->arguments.size(), a_.then->outputs.size()};
     Derivative::Backward of_then = derive(then), of_otherwise = derive(otherwise);
-    CondAttrs back{};
+    rules::CondAttrs back{};
     back.then = trace(then, std::move(of_then));
     back.otherwise = trace(otherwise, std::move(of_otherwise));
     back.results = static_cast<i64>(back.then->outputs.size());
@@ -194,7 +194,7 @@ TANDEM_LAZY class CondGradient {
   }
 
   const GradCall& c_;
-  const CondAttrs& a_;
+  const rules::CondAttrs& a_;
   LeanVector<Kind> set_;           // by input of the cond: the kind of gradient that reaches it
   std::vector<Spec> index_specs_;  // by input of the cond: the spec of a row-sparse gradient's indices
   std::vector<Tensor> given_;      // the arguments of both branches
@@ -210,12 +210,12 @@ TANDEM_INLINE constexpr OpDef cond_op{
     .dtype_input = -1,
     .inputs = at_least(1),
     .outputs = -1,
-    .attrs = &detail::attr_type<CondAttrs>,
+    .attrs = &detail::attr_type<rules::CondAttrs>,
     .rare = {.host_kernel = [](Inputs in, const Attrs& a) { return detail::control_code().cond.execute(in, a); }}};
 
 TANDEM_LAZY_INLINE Attrs recording(const OpDef& op, const Attrs& attrs) {
-  if (&op == &cond_op) return detail::recording_cond(attrs.get<CondAttrs>());
-  if (attrs.holds<LoopAttrs>()) return detail::recording_loop(attrs.get<LoopAttrs>());
+  if (&op == &cond_op) return detail::recording_cond(attrs.get<rules::CondAttrs>());
+  if (attrs.holds<rules::LoopAttrs>()) return detail::recording_loop(attrs.get<rules::LoopAttrs>());
   return attrs;
 }
 TANDEM_LAZY_INLINE Tensors apply_control(const OpDef& op, Inputs in, const Attrs& attrs, std::size_t results,

@@ -59,7 +59,7 @@ TANDEM_LAZY_INLINE void hoist_reads(std::initializer_list<TracedBody*> bodies) {
       if (assigned.contains(v)) continue;
       b->captures.push_back(v.read_value());
       n.op = &argument_op;
-      n.attrs = IndexAttrs{static_cast<i64>(b->graph->arguments.size())};
+      n.attrs = rules::PositionAttrs{static_cast<i64>(b->graph->arguments.size())};
       b->graph->arguments.push_back(n.first_out);
     }
 }
@@ -101,7 +101,7 @@ TANDEM_LAZY_INLINE std::vector<Tensor> stage_cond(const Tensor& condition, Code 
   for (const TracedBody* body : {&a, &b})
     for (const Tensor& t : body->captures) in.push(&t);
   const std::size_t results = a.graph->outputs.size();
-  const CondAttrs attrs{a.graph, b.graph, static_cast<i64>(results)};
+  const rules::CondAttrs attrs{a.graph, b.graph, static_cast<i64>(results)};
   return listed(apply_control(cond_op, {in.begin(), in.size()}, attrs, results, options));
 }
 

@@ -11,6 +11,7 @@
 
 namespace TANDEM_NS {
 
+namespace rules {
 /// Inputs: the condition, then the arguments of both branches. Outputs: the results, then the additional outputs of
 /// the first branch, then those of the second. The additional outputs of the branch that did not run have undefined
 /// values.
@@ -43,6 +44,7 @@ struct TracedGradientAttrs {
   std::string set;  // by input: 's' if the backward function gives a gradient
   TANDEM_ATTRS(TracedGradientAttrs, backward, inputs, set);
 };
+}  // namespace rules
 
 TANDEM_OPS(control_ops, cond, loop, traced_gradient)
 

@@ -11,7 +11,7 @@
 namespace TANDEM_NS {
 namespace detail {
 
-TANDEM_LAZY TANDEM_INLINE void check_layout(const InferCall& c, const LoopAttrs& a) {
+TANDEM_LAZY TANDEM_INLINE void check_layout(const InferCall& c, const rules::LoopAttrs& a) {
   const std::size_t count = c.in.size();
   const std::size_t arguments = a.body->arguments.size();
   const bool fits =
@@ -26,7 +26,7 @@ TANDEM_LAZY TANDEM_INLINE void check_layout(const InferCall& c, const LoopAttrs&
         c.op.name, "the maximum number of iterations is " + to_string(c.spec(0)) + ", not an int64 scalar");
 }
 // The number of rows, as far as it is known.
-TANDEM_LAZY TANDEM_INLINE i64 known_rows(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
+TANDEM_LAZY TANDEM_INLINE i64 known_rows(const InferCall& c, const rules::LoopAttrs& a, const LoopLayout& at) {
   i64 n = none;
   for (std::size_t i = 0; i < at.rows; ++i) {
     const bool ragged = is_ragged(a.ragged_rows, i);
@@ -47,7 +47,8 @@ TANDEM_LAZY TANDEM_INLINE i64 known_rows(const InferCall& c, const LoopAttrs& a,
   return n;
 }
 // Checks the condition, and the storage of ragged rows, against the specs of the inputs.
-TANDEM_LAZY TANDEM_INLINE void check_further_inputs(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
+TANDEM_LAZY TANDEM_INLINE void check_further_inputs(const InferCall& c, const rules::LoopAttrs& a,
+                                                    const LoopLayout& at) {
   for (std::size_t i = 0; i < at.rows; ++i) {
     if (!is_ragged(a.ragged_rows, i)) continue;
     const Spec &flat = c.spec(at.first_row() + i), &row = a.body->spec(a.body->arguments[at.carried + i]);
@@ -60,7 +61,7 @@ TANDEM_LAZY TANDEM_INLINE void check_further_inputs(const InferCall& c, const Lo
   check_arguments(c, *a.condition, at.first_condition_capture(), at.condition_captures, at.carried);
 }
 // Binds the body to the specs of the inputs if the carried values keep them; otherwise returns it unchanged.
-TANDEM_LAZY TANDEM_INLINE Ref<Graph> body_of_call(const InferCall& c, const LoopAttrs& a, const LoopLayout& at) {
+TANDEM_LAZY TANDEM_INLINE Ref<Graph> body_of_call(const InferCall& c, const rules::LoopAttrs& a, const LoopLayout& at) {
   std::vector<Spec> specs;
   for (std::size_t i = 0; i < a.body->arguments.size(); ++i) {
     const Spec s = c.spec(at.input_of_argument(i));
@@ -83,7 +84,7 @@ TANDEM_LAZY TANDEM_INLINE Ref<Graph> body_of_call(const InferCall& c, const Loop
   return bound_body(a.body, specs);
 }
 TANDEM_LAZY_INLINE Specs infer_loop(const InferCall& c) {
-  const auto& a = c.get<LoopAttrs>();
+  const auto& a = c.get<rules::LoopAttrs>();
   check_layout(c, a);
   const LoopLayout at(a);
   const i64 rows = known_rows(c, a, at);
@@ -131,7 +132,7 @@ class BodyProgram {
 
 TANDEM_LAZY class LoopRun {
  public:
-  LoopRun(Inputs in, const LoopAttrs& a) : in_(in), a_(a), at_(a), condition_(*a.condition), body_(*a.body) {
+  LoopRun(Inputs in, const rules::LoopAttrs& a) : in_(in), a_(a), at_(a), condition_(*a.condition), body_(*a.body) {
     limit_ = in[0]->item<i64>();
     const bool counted = a.condition->outputs.empty();
     add_sources(in);
@@ -255,7 +256,7 @@ TANDEM_LAZY class LoopRun {
   }
 
   const Inputs in_;
-  const LoopAttrs& a_;
+  const rules::LoopAttrs& a_;
   const LoopLayout at_;
   i64 limit_;
   BodyProgram condition_, body_;
@@ -267,7 +268,7 @@ TANDEM_LAZY class LoopRun {
   InlinedVector<const Tensor*, 8> condition_in_, body_in_;
 };
 TANDEM_LAZY_INLINE Tensors execute_loop(Inputs in, const Attrs& attrs) {
-  return LoopRun(in, attrs.get<LoopAttrs>()).run();
+  return LoopRun(in, attrs.get<rules::LoopAttrs>()).run();
 }
 
 }  // namespace detail
@@ -278,7 +279,7 @@ TANDEM_INLINE constexpr OpDef loop_op{
     .dtype_input = -1,
     .inputs = at_least(1),
     .outputs = -1,
-    .attrs = &detail::attr_type<LoopAttrs>,
+    .attrs = &detail::attr_type<rules::LoopAttrs>,
     .rare = {.host_kernel = [](Inputs in, const Attrs& a) { return detail::control_code().loop.execute(in, a); }}};
 
 }  // namespace TANDEM_NS

@@ -16,7 +16,7 @@ namespace detail {
 
 // Values of the body that the gradients read and that the body does not return. Captures and rows are inputs of the
 // gradient anyway; carried values must be saved, and with unknown dimensions also for the shape of zeros.
-TANDEM_LAZY TANDEM_INLINE LeanVector<ValueId> values_to_record(const LoopAttrs& a) {
+TANDEM_LAZY TANDEM_INLINE LeanVector<ValueId> values_to_record(const rules::LoopAttrs& a) {
   const Derivative& d = Body::of(*a.body).derivative();
   const LoopLayout at(a);
   std::vector<char> at_hand(a.body->arguments.size(), 1);
@@ -34,7 +34,7 @@ TANDEM_LAZY TANDEM_INLINE LeanVector<ValueId> values_to_record(const LoopAttrs& 
   }
   return needed;
 }
-TANDEM_LAZY_INLINE Attrs recording_loop(LoopAttrs a) {
+TANDEM_LAZY_INLINE Attrs recording_loop(rules::LoopAttrs a) {
   for (;;) {  // as in recorded_branch
     const LeanVector<ValueId> needed = values_to_record(a);
     if (needed.empty()) return a;
@@ -49,7 +49,7 @@ TANDEM_LAZY_INLINE Attrs recording_loop(LoopAttrs a) {
 TANDEM_LAZY class LoopGradient {
  public:
   explicit LoopGradient(const GradCall& c)
-      : c_(c), a_(c.get<LoopAttrs>()), at_(a_), d_(Body::of(*a_.body).derivative()), flows_(at_.carried) {
+      : c_(c), a_(c.get<rules::LoopAttrs>()), at_(a_), d_(Body::of(*a_.body).derivative()), flows_(at_.carried) {
     for (std::size_t i = 0; i < at_.carried; ++i) flows_[i] = c.g[i].is_set() && has_derivative(c.out[i].spec());
   }
   Grads run() {
@@ -64,7 +64,7 @@ TANDEM_LAZY class LoopGradient {
     const std::vector<Tensor> sums = declare_carried(body, starts);
     declare_rows(body);
     declare_captures(body);
-    LoopAttrs back{};
+    rules::LoopAttrs back{};
     back.condition = make_ref<Graph>();
     back.carried = static_cast<i64>(carried_);
     back.rows = static_cast<i64>(rows_);
@@ -183,7 +183,7 @@ TANDEM_LAZY class LoopGradient {
         body.input(i, body.argument(c_.in[at_.input_of_argument(i)], argument_spec(i)));
   }
 
-  Ref<Graph> finish(BackwardBody& body, const std::vector<Tensor>& sums, LoopAttrs& back) {
+  Ref<Graph> finish(BackwardBody& body, const std::vector<Tensor>& sums, rules::LoopAttrs& back) {
     const std::vector<Gradient> g = body.gradients();
     std::vector<Tensor> outputs;
     for (std::size_t i = 0; i < at_.carried; ++i)
@@ -221,7 +221,7 @@ TANDEM_LAZY class LoopGradient {
   }
 
   const GradCall& c_;
-  const LoopAttrs& a_;
+  const rules::LoopAttrs& a_;
   const LoopLayout at_;
   const Derivative& d_;
   std::vector<char> flows_;  // by carried value: whether a gradient reaches it in some iteration

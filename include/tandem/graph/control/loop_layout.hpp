@@ -22,7 +22,7 @@ TANDEM_LAZY inline std::size_t ragged_before(const std::string& letters, std::si
 struct LoopLayout {
   std::size_t carried, rows, condition_captures, body_captures, stacked, row_tables, result_tables;
 
-  TANDEM_LAZY LoopLayout(const LoopAttrs& a)
+  TANDEM_LAZY LoopLayout(const rules::LoopAttrs& a)
       : carried(count_of(a.carried)),
         rows(count_of(a.rows)),
         condition_captures(a.condition->outputs.empty() ? 0 : a.condition->arguments.size() - carried),
@@ -35,10 +35,10 @@ struct LoopLayout {
   std::size_t first_body_capture() const { return first_condition_capture() + condition_captures; }
   std::size_t inputs() const { return first_body_capture() + body_captures; }
   std::size_t count_output() const { return carried + stacked + result_tables; }
-  TANDEM_LAZY std::size_t row_table(const LoopAttrs& a, std::size_t row) const {
+  TANDEM_LAZY std::size_t row_table(const rules::LoopAttrs& a, std::size_t row) const {
     return first_row() + rows + ragged_before(a.ragged_rows, row);
   }
-  TANDEM_LAZY std::size_t result_table(const LoopAttrs& a, std::size_t result) const {
+  TANDEM_LAZY std::size_t result_table(const rules::LoopAttrs& a, std::size_t result) const {
     return carried + stacked + ragged_before(a.ragged_results, result);
   }
   /// Position among the inputs of the body's argument i.
@@ -48,6 +48,6 @@ struct LoopLayout {
 };
 
 /// The attributes with which tapes record a loop (loop_gradient.inl).
-TANDEM_LAZY Attrs recording_loop(LoopAttrs a);
+TANDEM_LAZY Attrs recording_loop(rules::LoopAttrs a);
 
 }  // namespace TANDEM_NS::detail

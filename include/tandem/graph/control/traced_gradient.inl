@@ -12,7 +12,7 @@ namespace TANDEM_NS {
 namespace detail {
 
 TANDEM_LAZY_INLINE Specs infer_traced_gradient(const InferCall& c) {
-  const auto& a = c.get<TracedGradientAttrs>();
+  const auto& a = c.get<rules::TracedGradientAttrs>();
   const Graph& g = *a.backward;
   if (a.inputs < 0 || count_of(a.inputs) >= c.in.size() || a.set.size() != count_of(a.inputs) ||
       g.outputs.size() != static_cast<std::size_t>(std::count(a.set.begin(), a.set.end(), 's')) ||
@@ -26,7 +26,7 @@ TANDEM_LAZY_INLINE Specs infer_traced_gradient(const InferCall& c) {
   return Specs(c.spec(0));
 }
 TANDEM_LAZY_INLINE Grads traced_gradient_rule(const GradCall& c) {
-  const auto& a = c.get<TracedGradientAttrs>();
+  const auto& a = c.get<rules::TracedGradientAttrs>();
   InlinedVector<const Tensor*, 8> in(&c.g[0]);
   for (std::size_t i = 1 + count_of(a.inputs); i < c.in.size(); ++i) in.push(&c.in[i]);
   Tensors gradients = replay(*a.backward, {in.begin(), in.size()});
@@ -47,7 +47,7 @@ TANDEM_INLINE constexpr OpDef traced_gradient_op{
     .inputs = at_least(1),
     .saves = Saves::inputs,
     .flags = {.alias = true},
-    .attrs = &detail::attr_type<TracedGradientAttrs>,
+    .attrs = &detail::attr_type<rules::TracedGradientAttrs>,
     .rare = {.display = "CustomGradient", .in_errors = "custom_gradient"}};
 
 TANDEM_LAZY_INLINE Tensor Tracer::stage_custom_gradient(const Tensor& value, Inputs in, const Opaque& backward) {
@@ -66,7 +66,7 @@ TANDEM_LAZY_INLINE Tensor Tracer::stage_custom_gradient(const Tensor& value, Inp
   InlinedVector<const Tensor*, 8> all(&value);
   for (const Tensor* t : in) all.push(t);
   for (const Tensor& t : body.captures) all.push(&t);
-  const TracedGradientAttrs attrs{std::move(body.graph), static_cast<i64>(in.size()), std::move(set)};
+  const rules::TracedGradientAttrs attrs{std::move(body.graph), static_cast<i64>(in.size()), std::move(set)};
   return std::move(apply(traced_gradient_op, {all.begin(), all.size()}, attrs)[0]);
 }
 

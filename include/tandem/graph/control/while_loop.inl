@@ -99,13 +99,13 @@ TANDEM_LAZY_INLINE std::vector<Tensor> stage_loop(const LoopRequest& r, const Op
   const std::vector<Tensor>* const lists[] = {&r.start, &r.rows, &condition.captures, &body.captures};
   for (const std::vector<Tensor>* list : lists)
     for (const Tensor& t : *list) in.push(&t);
-  const LoopAttrs attrs{condition.graph,
-                        body.graph,
-                        static_cast<i64>(carried.size()),
-                        static_cast<i64>(r.rows.size()),
-                        r.reverse,
-                        {},
-                        {}};
+  const rules::LoopAttrs attrs{condition.graph,
+                               body.graph,
+                               static_cast<i64>(carried.size()),
+                               static_cast<i64>(r.rows.size()),
+                               r.reverse,
+                               {},
+                               {}};
   OpOptions named = options;
   if (!named.name) named.name = r.op;
   return listed(apply_control(loop_op, {in.begin(), in.size()}, attrs, body.graph->outputs.size(), named));

@@ -113,7 +113,7 @@ TANDEM_LAZY class MemoryWalk {
   void run_bodies(const Node& n) {
     i64 outputs = 0, most = 0;
     for (int k = 0; k < n.outputs; ++k) outputs += known(g_.spec(n.first_out + k));
-    const LoopAttrs* const loop = n.op == &loop_op ? &n.attrs.get<LoopAttrs>() : nullptr;
+    const rules::LoopAttrs* const loop = n.op == &loop_op ? &n.attrs.get<rules::LoopAttrs>() : nullptr;
     for (const Graph* body : subgraphs(n)) {
       if (!body->is_static()) {
         use_.is_complete = false;

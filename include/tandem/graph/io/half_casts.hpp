@@ -25,7 +25,7 @@ TANDEM_LAZY inline void cast_around(Rewrite& r, NodeId i) {
   const auto cast = [&](ValueId value, DType to) {
     Spec s = r.spec(value);
     s.dtype = to;
-    return r.add_before(i, cast_op, CastAttrs{to}, {&value, 1}, s);
+    return r.add_before(i, cast_op, rules::CastAttrs{to}, {&value, 1}, s);
   };
   LeanVector<ValueId> in(n.in.begin(), n.in.end());
   for (std::size_t k = 0; k < in.size(); ++k)

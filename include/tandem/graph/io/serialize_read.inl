@@ -183,7 +183,7 @@ TANDEM_LAZY class GraphReader final : AttrReader {
     g.nodes.push_back(std::move(n));
   }
   void claim_argument(Graph& g, const Node& n) const {
-    const i64 at = n.attrs.get<IndexAttrs>().index;
+    const i64 at = n.attrs.get<rules::PositionAttrs>().index;
     if (at < 0 || at >= static_cast<i64>(g.arguments.size()) || g.arguments[static_cast<std::size_t>(at)].is_set())
       bytes_.fail("has the argument " + std::to_string(at) + " twice, or out of range");
     g.arguments[static_cast<std::size_t>(at)] = n.first_out;

@@ -50,7 +50,7 @@ TANDEM_LAZY TANDEM_INLINE void bind_node(Graph& g, NodeId at, ById<ValueId, Tens
     known[v] = values.empty() ? Tensor::symbol(specs[i]) : values[i];
     if (values.empty()) continue;
     Node& c = out.emplace_back();
-    c.op = &constant_op, c.attrs = ConstantAttrs{make_ref<TensorBox>(values[i])};
+    c.op = &constant_op, c.attrs = rules::ConstantAttrs{make_ref<TensorBox>(values[i])};
     c.first_out = v, c.name = n.name, c.where = n.where;
   }
   if (values.empty()) out.push_back(std::move(n));

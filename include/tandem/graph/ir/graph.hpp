@@ -104,15 +104,17 @@ class TANDEM_API TensorBox final : public Opaque {
   const Tensor value;
 };
 
+namespace rules {
 struct ConstantAttrs {
   Ref<TensorBox> value;  // symbolic where only the shape is known and needed
   TANDEM_ATTRS(ConstantAttrs, value);
 };
 /// The index of an argument, or of a Variable in Graph::variables.
-struct IndexAttrs {
+struct PositionAttrs {
   i64 index;
-  TANDEM_ATTRS(IndexAttrs, index);
+  TANDEM_ATTRS(PositionAttrs, index);
 };
+}  // namespace rules
 
 /// A read in a body of control flow may have an input that represents the Variable: the read's gradient flows there.
 TANDEM_OPS(graph_ops, argument, constant, read_variable, assign_variable)
@@ -123,11 +125,11 @@ TANDEM_LAZY inline bool is_leaf(const Node& n) {
 }
 /// The argument that an argument op is.
 TANDEM_LAZY inline ArgumentIndex argument_index(const Node& n) {
-  return ArgumentIndex(n.attrs.get<IndexAttrs>().index);
+  return ArgumentIndex(n.attrs.get<rules::PositionAttrs>().index);
 }
 /// The Variable that an op reads or assigns.
 TANDEM_LAZY inline VariableIndex variable_index(const Node& n) {
-  return VariableIndex(n.attrs.get<IndexAttrs>().index);
+  return VariableIndex(n.attrs.get<rules::PositionAttrs>().index);
 }
 TANDEM_LAZY inline const Variable& variable_of(const Graph& g, const Node& n) { return g.variable(variable_index(n)); }
 /// The value of a constant op; null for other ops.

@@ -86,12 +86,13 @@ TANDEM_LAZY_INLINE ValueId Graph::add(const OpDef& op, const Attrs& attrs, Span<
 }
 TANDEM_LAZY_INLINE ValueId Graph::add_argument(const Spec& spec, std::string node_name) {
   const ValueId v =
-      add(argument_op, IndexAttrs{static_cast<i64>(arguments.size())}, {}, {&spec, 1}, std::move(node_name));
+      add(argument_op, rules::PositionAttrs{static_cast<i64>(arguments.size())}, {}, {&spec, 1}, std::move(node_name));
   arguments.push_back(v);
   return v;
 }
 TANDEM_LAZY_INLINE ValueId Graph::add_constant(const Tensor& value, std::string node_name) {
-  return add(constant_op, ConstantAttrs{make_ref<TensorBox>(value)}, {}, {&value.spec(), 1}, std::move(node_name));
+  return add(constant_op, rules::ConstantAttrs{make_ref<TensorBox>(value)}, {}, {&value.spec(), 1},
+             std::move(node_name));
 }
 TANDEM_LAZY_INLINE VariableIndex Graph::index_of(const Variable& v) {
   for (; indexed_ < variables.size(); ++indexed_)  // copies and loaded graphs already have their list
@@ -123,7 +124,7 @@ TANDEM_LAZY_INLINE bool Graph::is_static() const {
   return true;
 }
 TANDEM_LAZY_INLINE const Tensor* constant_of(const Node& node) {
-  return node.op == &constant_op ? &node.attrs.get<ConstantAttrs>().value->value : nullptr;
+  return node.op == &constant_op ? &node.attrs.get<rules::ConstantAttrs>().value->value : nullptr;
 }
 
 namespace detail {
@@ -148,7 +149,8 @@ TANDEM_LAZY TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
   if (n.op == &argument_op) {
     const std::size_t at = argument_index(n).index();
     if (at >= g.arguments.size() || g.arguments[at] != n.first_out)
-      raise_invalid(g, n, "is not argument " + std::to_string(n.attrs.get<IndexAttrs>().index) + " of the graph");
+      raise_invalid(g, n,
+                    "is not argument " + std::to_string(n.attrs.get<rules::PositionAttrs>().index) + " of the graph");
   } else if (variable_index(n).index() >= g.variables.size()) {
     raise_invalid(g, n, "refers to a Variable that the graph does not have");
   } else {
@@ -280,24 +282,24 @@ TANDEM_INLINE constexpr OpDef argument_op{.name = "argument",
                                           .infer = &detail::infer_leaf,
                                           .dtype_input = -1,
                                           .inputs = 0,
-                                          .attrs = &detail::attr_type<IndexAttrs>};
+                                          .attrs = &detail::attr_type<rules::PositionAttrs>};
 TANDEM_INLINE constexpr OpDef constant_op{.name = "constant",
                                           .infer = &detail::infer_leaf,
                                           .dtype_input = -1,
                                           .inputs = 0,
-                                          .attrs = &detail::attr_type<ConstantAttrs>,
+                                          .attrs = &detail::attr_type<rules::ConstantAttrs>,
                                           .rare = {.display = "Const"}};
 TANDEM_INLINE constexpr OpDef read_variable_op{.name = "read_variable",
                                                .infer = &detail::infer_leaf,
                                                .dtype_input = -1,
                                                .inputs = 0,
-                                               .attrs = &detail::attr_type<IndexAttrs>};
+                                               .attrs = &detail::attr_type<rules::PositionAttrs>};
 TANDEM_INLINE constexpr OpDef assign_variable_op{.name = "assign_variable",
                                                  .infer = &detail::infer_leaf,
                                                  .dtype_input = -1,
                                                  .inputs = 1,
                                                  .outputs = 0,
                                                  .flags = {.stateful = true},
-                                                 .attrs = &detail::attr_type<IndexAttrs>};
+                                                 .attrs = &detail::attr_type<rules::PositionAttrs>};
 
 }  // namespace TANDEM_NS

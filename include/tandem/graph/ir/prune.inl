@@ -93,7 +93,7 @@ TANDEM_LAZY class Pruner {
   void copy_node(Graph& out, Node n) {
     for (ValueId& v : n.in) v = new_value_[source(v)];
     if (n.op == &read_variable_op || n.op == &assign_variable_op)
-      n.attrs = IndexAttrs{out.index_of(variable_of(graph_, n)).number()};
+      n.attrs = rules::PositionAttrs{out.index_of(variable_of(graph_, n)).number()};
     const ValueId first = std::exchange(n.first_out, out.specs.end_id());
     for (int k = 0; k < n.outputs; ++k) {
       if (!fed_[first + k]) new_value_[first + k] = n.first_out + k;

@@ -104,7 +104,7 @@ TANDEM_LAZY_INLINE Ref<Graph> fold_constants(const Graph& from) {
     for (int k = 0; k < static_cast<int>(values.size()); ++k) {
       const Tensor& value = values[static_cast<std::size_t>(k)];
       Node& c = g->nodes.emplace_back();
-      c.op = &constant_op, c.attrs = ConstantAttrs{make_ref<TensorBox>(value)};
+      c.op = &constant_op, c.attrs = rules::ConstantAttrs{make_ref<TensorBox>(value)};
       c.first_out = first + k, c.name = n.name, c.where = n.where;
       if (k) c.name += ":" + std::to_string(k);
       g->specs[first + k] = value.spec();

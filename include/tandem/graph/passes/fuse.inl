@@ -168,7 +168,7 @@ struct Code {
   TANDEM_LAZY int widened(int value) {
     if (!dtypes::half_floating.has(dtype_of(value))) return value;
     const auto [it, is_new] = wide.try_emplace(value);
-    if (is_new) it->second = emit(&cast_op, CastAttrs{DType::float32}, {value}, DType::float32);
+    if (is_new) it->second = emit(&cast_op, rules::CastAttrs{DType::float32}, {value}, DType::float32);
     return it->second;
   }
   // The number of the node's result.
@@ -178,7 +178,7 @@ struct Code {
     for (ValueId v : n.in) in.push(widens ? widened(number.at(v)) : number.at(v));
     const bool rounds = widens && dtypes::half_floating.has(dtype);
     const int result = emit(n.op, n.attrs, std::move(in), rounds ? DType::float32 : dtype);
-    return rounds ? emit(&cast_op, CastAttrs{dtype}, {result}, dtype) : result;
+    return rounds ? emit(&cast_op, rules::CastAttrs{dtype}, {result}, dtype) : result;
   }
 };
 
@@ -229,7 +229,7 @@ TANDEM_LAZY class Fuser {
       specs.push_back(from_.spec(n.first_out));
     }
     if (results.empty()) return;  // dead: dropped here, since an op without outputs could not run
-    const FusedAttrs attrs{
+    const rules::FusedAttrs attrs{
         make_ref<FusedProgram>(std::move(code.dtypes), std::move(code.instructions), std::move(outputs))};
     ValueId made = rewrite_.add_before(nodes.front(), fused_op, attrs, inputs, specs, &from_.nodes[nodes.back()]);
     for (ValueId v : results) rewrite_.replace(v, made++);

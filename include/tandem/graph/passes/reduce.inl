@@ -35,7 +35,7 @@ TANDEM_LAZY class ReductionFuser {
   void fuse(Node& n, Reduction reduction, int effects) {
     const NodeId at = rewrite_.producer(n.in[0]);
     const Spec& s = rewrite_.spec(n.in[0]);
-    const auto& a = n.attrs.get<ReduceAttrs>();
+    const auto& a = n.attrs.get<rules::ReduceAttrs>();
     if (!rewrite_.has_one_use(n.in[0]) || rewrite_.effects_before(at) != effects ||
         !has_kernel(fused_reduce_op, s.device) || !dtypes::floating.has(s.dtype) ||
         !names_last_axes(a.axis.mask(n.op->name, s.shape.rank()), s.shape.rank()))
@@ -44,14 +44,14 @@ TANDEM_LAZY class ReductionFuser {
     const Ref<FusedProgram> program = program_of(producer);
     if (!program || !pays(*program, s, rewrite_.spec(n.first_out))) return;
     n.op = &fused_reduce_op;
-    n.attrs = FusedReduceAttrs{program, reduction, a.axis, a.keepdims};
+    n.attrs = rules::FusedReduceAttrs{program, reduction, a.axis, a.keepdims};
     n.in = producer.in;
     rewrite_.remove(at);
   }
   // The node's computation as a program with one result; null if there is none.
   Ref<FusedProgram> program_of(const Node& n) const {
     if (n.outputs != 1) return {};
-    if (n.op == &fused_op) return n.attrs.get<FusedAttrs>().program;
+    if (n.op == &fused_op) return n.attrs.get<rules::FusedAttrs>().program;
     if (!is_fusible(*rewrite_.graph, n)) return {};
     std::vector<int> inputs;
     std::vector<DType> dtypes;

@@ -168,7 +168,7 @@ TANDEM_LAZY TANDEM_INLINE ValueId repeated_value(Simplifier& s, ValueId value) {
   if (!n || n->op != &broadcast_like_op) return n && n->op == &broadcast_to_op ? n->in[0] : ValueId();
   const ValueId x = n->in[0];
   const Shape& full = s.spec(value).shape;
-  const std::uint32_t lacks = n->attrs.get<LikeAttrs>().axis.mask("broadcast_like", full.rank());
+  const std::uint32_t lacks = n->attrs.get<rules::LikeAttrs>().axis.mask("broadcast_like", full.rank());
   if (lacks == 0 || !s.spec(x).shape.is_fully_defined()) return lacks ? ValueId() : x;
   Spec spec = s.spec(x);
   spec.shape = with_lacking_axes(spec.shape, full, lacks);
@@ -201,7 +201,7 @@ TANDEM_LAZY TANDEM_INLINE bool forget_data(Simplifier& s, Node& n) {
     if (!names_input(n.op->shape_inputs, i) || !spec.shape.is_fully_defined() || !made || is_leaf(*made)) continue;
     const auto [known, fresh] = s.shapes.try_emplace(to_string(spec) + to_string(spec.device));
     if (fresh) {
-      const ConstantAttrs a{make_ref<TensorBox>(Tensor::symbol(spec))};
+      const rules::ConstantAttrs a{make_ref<TensorBox>(Tensor::symbol(spec))};
       known->second = s.rewrite.add_before(NodeId(0), constant_op, a, {}, spec);
     }
     n.in[i] = known->second;

@@ -141,14 +141,14 @@ TANDEM_LAZY_INLINE Tensor Tracer::stage_read(const Variable& v) {
   ValueId& now = held_[at];
   if (!now.is_set()) {
     holding_.push_back(at);  // a Variable in the list twice does no harm
-    now = graph_->add(read_variable_op, IndexAttrs{at.number()}, {}, {&v.spec(), 1}, unique_name(v.name()));
+    now = graph_->add(read_variable_op, rules::PositionAttrs{at.number()}, {}, {&v.spec(), 1}, unique_name(v.name()));
   }
   return symbol(now);
 }
 TANDEM_LAZY_INLINE void Tracer::stage_assign(const Variable& v, const Tensor& value) {
   const VariableIndex at = index_of(v);
   const ValueId in[] = {value_of(value, "assign", false)};
-  graph_->add(assign_variable_op, IndexAttrs{at.number()}, in, {}, unique_name("assign/" + v.name()));
+  graph_->add(assign_variable_op, rules::PositionAttrs{at.number()}, in, {}, unique_name("assign/" + v.name()));
   held_[at] = {};  // a later read is a read too: gradients end at it
 }
 TANDEM_LAZY [[noreturn]] TANDEM_INLINE void raise_created_late(const std::string& function,

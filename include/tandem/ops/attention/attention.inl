@@ -28,7 +28,7 @@
 
 namespace TANDEM_NS {
 namespace detail {
-
+using rules::AttentionAttrs;
 // Whether keys of `size` on an axis can serve queries of `of`: as many, one for all, or, of heads, a divisor.
 inline bool serves(i64 size, i64 of, bool heads) {
   return size == none || of == none || size == of || size == 1 || (heads && size > 0 && of % size == 0);
@@ -214,7 +214,7 @@ TANDEM_INLINE Tensor attention_probabilities(const Tensor& scores, const Tensor&
 // Dropout as the kernels apply it, to a tensor of the weights' shape.
 TANDEM_INLINE Tensor dropped(const Tensor& weights, Span<const Tensor> in, const AttentionAttrs& a) {
   if (a.dropout == 0) return weights;
-  return apply1(dropout_op, DropoutAttrs{a.dropout}, no_options, weights, in[in.size() - 1]);
+  return apply1(dropout_op, rules::DropoutAttrs{a.dropout}, no_options, weights, in[in.size() - 1]);
 }
 TANDEM_INLINE Tensors reference_attention(Span<const Tensor> operands, const Attrs& attrs) {
   const AttentionAttrs& a = attrs.get<AttentionAttrs>();
@@ -325,7 +325,7 @@ TANDEM_INLINE Tensor composed_attention(Span<const Tensor* const> in, AttentionA
   const Tensor* const mask = mask_at(wide, 3, a);
   const VisibleParts seen(q, keys, values, mask ? *mask : Tensor());
   Tensor w = attention_weights(attention_scores(seen.q, seen.k, mask, a)).weights;
-  if (o.dropout_rate > 0) w = apply1(dropout_op, DropoutAttrs{o.dropout_rate}, no_options, w, attention_key(o));
+  if (o.dropout_rate > 0) w = apply1(dropout_op, rules::DropoutAttrs{o.dropout_rate}, no_options, w, attention_key(o));
   const Tensor y = matmul(w, seen.v, {.name = o.name, .where = o.where});
   return heads_first(cast(y, dtype), a);
 }
@@ -343,7 +343,7 @@ TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_op{
     .inputs = at_least(3),
     .outputs = 2,
     .flags = {.takes_half = kernels_take_half, .cuda_takes_half = true},
-    .attrs = &detail::attr_type<AttentionAttrs>,
+    .attrs = &detail::attr_type<rules::AttentionAttrs>,
     .rare = {.decomposition = &detail::reference_attention, .wide_outputs = 1u << 1}};
 TANDEM_INLINE constexpr OpDef attention_delta_op{
     .name = "attention_delta",
@@ -355,7 +355,7 @@ TANDEM_INLINE constexpr OpDef attention_delta_op{
     .inputs = 2,
     .saves = Saves::inputs,
     .flags = {.takes_half = kernels_take_half, .cuda_takes_half = true},
-    .attrs = &detail::attr_type<AttentionAttrs>,
+    .attrs = &detail::attr_type<rules::AttentionAttrs>,
     .rare = {.decomposition = &detail::reference_attention_delta, .wide_outputs = 1u << 0}};
 TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_grad_op{
     .name = "scaled_dot_product_attention_grad",
@@ -368,7 +368,7 @@ TANDEM_INLINE constexpr OpDef scaled_dot_product_attention_grad_op{
     .outputs = 3,
     .saves = Saves::inputs,
     .flags = {.takes_half = kernels_take_half, .cuda_takes_half = true},
-    .attrs = &detail::attr_type<AttentionAttrs>,
+    .attrs = &detail::attr_type<rules::AttentionAttrs>,
     .rare = {.decomposition = &detail::reference_attention_grad, .wide_inputs = 1u << 4 | 1u << 5}};
 
 TANDEM_INLINE Tensor nn::scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
@@ -377,7 +377,7 @@ TANDEM_INLINE Tensor nn::scaled_dot_product_attention(const Tensor& q, const Ten
   if (!(o.dropout_rate >= 0 && o.dropout_rate < 1))
     errors::raise<errors::InvalidArgumentError>(
         "scaled_dot_product_attention", "dropout_rate must be in [0, 1), not " + std::to_string(o.dropout_rate));
-  AttentionAttrs a{o.causal, !o.scale, o.scale.value_or(0), o.steps_first};
+  rules::AttentionAttrs a{o.causal, !o.scale, o.scale.value_or(0), o.steps_first};
   Tensor keys = k, values = v, key;
   const bool fused =
       has_kernel(scaled_dot_product_attention_op, q.device()) && tandem::detail::attention_is_fused(q, k, v, a);

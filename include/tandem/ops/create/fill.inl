@@ -53,7 +53,7 @@ TANDEM_INLINE Grads fill_gradient(const GradCall& c) {
 }
 TANDEM_INLINE Specs infer_full_like(const InferCall& c) {
   Specs out(c.spec(0));
-  out[0].dtype = c.get<FullLikeAttrs>().dtype;
+  out[0].dtype = c.get<rules::FullLikeAttrs>().dtype;
   return out;
 }
 
@@ -79,7 +79,7 @@ TANDEM_INLINE constexpr OpDef full_like_op{.name = "full_like",
                                            .saves = Saves::nothing,
                                            .shape_inputs = 1,
                                            .flags = {.non_differentiable = true},
-                                           .attrs = &detail::attr_type<FullLikeAttrs>};
+                                           .attrs = &detail::attr_type<rules::FullLikeAttrs>};
 
 namespace detail {
 
@@ -108,7 +108,7 @@ TANDEM_INLINE Tensor apply_full_like(const char* what, const Tensor& like, Scala
   if (!value.fits(dtype)) raise_unfit(what, value, dtype, std::string(name(dtype)) + "; give another .dtype");
   if (!cpu::write_number(element, dtype, value.real(), value.whole()) && (value.real() != 0 || value.whole() != 0))
     errors::raise<errors::InvalidArgumentError>(what, std::string("dtype ") + name(dtype) + " is not numeric");
-  return apply1(full_like_op, FullLikeAttrs{value.real(), value.whole(), dtype}, {o.name, o.where}, like);
+  return apply1(full_like_op, rules::FullLikeAttrs{value.real(), value.whole(), dtype}, {o.name, o.where}, like);
 }
 
 TANDEM_INLINE Tensor fill_computed(const char* what, const Dims& dims, const Tensor& value, const OpOptions& o) {

@@ -75,7 +75,7 @@ TANDEM_INLINE i64 checked_maxlen(const char* op, DType dtype, const void* data) 
 }
 TANDEM_INLINE Specs infer_sequence_mask(const InferCall& c) {
   Specs out(c.spec(0));
-  out[0].dtype = c.get<SequenceMaskAttrs>().dtype;
+  out[0].dtype = c.get<rules::SequenceMaskAttrs>().dtype;
   if (!(dtypes::real | dtypes::boolean).has(out[0].dtype))
     raise_specs(c, std::string("a mask cannot be ") + name(out[0].dtype));
   i64 last = none;
@@ -89,7 +89,7 @@ TANDEM_INLINE Specs infer_sequence_mask(const InferCall& c) {
 }
 TANDEM_INLINE Specs resolve_sequence_mask(const KernelCall& c) {
   Specs out(*c.in[0].spec);
-  out[0].dtype = c.attrs.get<SequenceMaskAttrs>().dtype;
+  out[0].dtype = c.attrs.get<rules::SequenceMaskAttrs>().dtype;
   out[0].shape.push(c.in.size() > 1 ? checked_maxlen(c.op, c.in[1].spec->dtype, c.in[1].data) : cpu::longest(c.in[0]));
   return out;
 }
@@ -116,7 +116,7 @@ TANDEM_INLINE constexpr OpDef sequence_mask_op{.name = "sequence_mask",
                                                .saves = Saves::nothing,
                                                .host_inputs = 2,
                                                .flags = {.non_differentiable = true},
-                                               .attrs = &detail::attr_type<SequenceMaskAttrs>,
+                                               .attrs = &detail::attr_type<rules::SequenceMaskAttrs>,
                                                .rare = {.resolve = &detail::resolve_sequence_mask}};
 
 namespace detail {
@@ -231,7 +231,8 @@ TANDEM_INLINE Tensor detail::sequence_mask_to(const Tensor& lengths, const Tenso
     errors::raise<errors::InvalidArgumentError>("sequence_mask",
                                                 std::string("dtype ") + name(o.dtype) + " is not numeric");
   const Tensor* const in[] = {&lengths, maxlen};
-  return std::move(apply(sequence_mask_op, {in, maxlen ? 2u : 1u}, SequenceMaskAttrs{o.dtype}, {o.name, o.where})[0]);
+  return std::move(
+      apply(sequence_mask_op, {in, maxlen ? 2u : 1u}, rules::SequenceMaskAttrs{o.dtype}, {o.name, o.where})[0]);
 }
 TANDEM_INLINE Tensor sequence_mask(const Tensor& lengths, std::optional<i64> maxlen, SequenceMaskOptions o) {
   const tandem::detail::CallSite call(o);

@@ -53,8 +53,8 @@ TANDEM_INLINE Specs infer_program(const InferCall& c, const FusedProgram& p) {
   for (int v : p.outputs) r.push(s).dtype = p.dtype_of(v);
   return r;
 }
-TANDEM_INLINE Specs infer_fused(const InferCall& c) { return infer_program(c, *c.get<FusedAttrs>().program); }
-TANDEM_INLINE void fused_kernel(const KernelCall& c) { c.attrs.get<FusedAttrs>().program->compiled().run(c); }
+TANDEM_INLINE Specs infer_fused(const InferCall& c) { return infer_program(c, *c.get<rules::FusedAttrs>().program); }
+TANDEM_INLINE void fused_kernel(const KernelCall& c) { c.attrs.get<rules::FusedAttrs>().program->compiled().run(c); }
 }  // namespace detail
 
 TANDEM_INLINE constexpr OpDef fused_op{.name = "fused",
@@ -67,6 +67,6 @@ TANDEM_INLINE constexpr OpDef fused_op{.name = "fused",
                                        .outputs = -1,
                                        .saves = Saves::nothing,
                                        .flags = {.pointwise = true, .in_place = true},
-                                       .attrs = &detail::attr_type<FusedAttrs>};
+                                       .attrs = &detail::attr_type<rules::FusedAttrs>};
 
 }  // namespace TANDEM_NS

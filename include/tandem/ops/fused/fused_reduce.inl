@@ -8,7 +8,7 @@ namespace TANDEM_NS {
 
 namespace detail {
 TANDEM_INLINE Specs infer_fused_reduce(const InferCall& c) {
-  const FusedReduceAttrs& a = c.get<FusedReduceAttrs>();
+  const rules::FusedReduceAttrs& a = c.get<rules::FusedReduceAttrs>();
   const Specs whole = infer_program(c, *a.program);
   if (whole.size() != 1 || !dtypes::floating.has(whole[0].dtype))
     raise_specs(c, "needs a program with one floating output");
@@ -17,7 +17,7 @@ TANDEM_INLINE Specs infer_fused_reduce(const InferCall& c) {
   return Specs(reduced_spec(c.op.name, whole[0], {a.axis, a.keepdims}));
 }
 TANDEM_INLINE void fused_reduce_kernel(const KernelCall& c) {
-  c.attrs.get<FusedReduceAttrs>().program->compiled().reduce(c);
+  c.attrs.get<rules::FusedReduceAttrs>().program->compiled().reduce(c);
 }
 }  // namespace detail
 
@@ -28,6 +28,6 @@ TANDEM_INLINE constexpr OpDef fused_reduce_op{.name = "fused_reduce",
                                               .dtype_input = -1,
                                               .inputs = at_least(1),
                                               .saves = Saves::nothing,
-                                              .attrs = &detail::attr_type<FusedReduceAttrs>};
+                                              .attrs = &detail::attr_type<rules::FusedReduceAttrs>};
 
 }  // namespace TANDEM_NS

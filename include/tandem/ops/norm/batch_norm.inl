@@ -20,7 +20,7 @@ namespace detail {
 TANDEM_INLINE Spec check_batch_norm(const InferCall& c, std::size_t at, std::size_t wide) {
   const Spec& x = c.spec(at);
   if (x.shape.rank() < 2) raise_specs(c, "needs an input of rank 2 to 5: [batch, ..., channels]");
-  const int axis = resolve_axis(c.op.name, c.get<BatchNormAttrs>().axis, x.shape.rank());
+  const int axis = resolve_axis(c.op.name, c.get<rules::BatchNormAttrs>().axis, x.shape.rank());
   const Spec params{{x.shape.dim(axis)}, x.dtype, x.device};
   for (std::size_t i = at + 1; i < c.in.size(); ++i)
     if (c.spec(i).dtype != (i + wide < c.in.size() ? x.dtype : widened(x.dtype)) ||
@@ -47,7 +47,7 @@ TANDEM_INLINE Specs infer_batch_norm_grad(const InferCall& c) {
   return out;
 }
 TANDEM_INLINE std::size_t batch_norm_scratch(Span<const Spec> in, const Attrs& a) {
-  return cpu::batch_norm_workspace(in[0], a.get<BatchNormAttrs>());  // g and x have one shape
+  return cpu::batch_norm_workspace(in[0], a.get<rules::BatchNormAttrs>());  // g and x have one shape
 }
 
 // The axis of the channels, the others, and numbers per channel in a shape that broadcasts to x.
@@ -61,17 +61,17 @@ struct Channels {
   Tensor spread(const Tensor& t) const { return axis == rank - 1 ? t : along_axes(t, 1u << axis, rank); }
 };
 TANDEM_INLINE Tensors reference_batch_norm(Span<const Tensor> in, const Attrs& a) {
-  const Channels ch("fused_batch_norm", a.get<BatchNormAttrs>().axis, in[0].rank());
+  const Channels ch("fused_batch_norm", a.get<rules::BatchNormAttrs>().axis, in[0].rank());
   const Tensor x = widened(in[0]), scale = widened(in[1]), offset = widened(in[2]);
   const Tensor mean = reduce_mean(x, {.axis = ch.others}), d = x - ch.spread(mean);
   const Tensor variance = reduce_mean(square(d), {.axis = ch.others});
-  const Tensor factor = scale * rsqrt(variance + scalar_like(a.get<BatchNormAttrs>().epsilon, x));
+  const Tensor factor = scale * rsqrt(variance + scalar_like(a.get<rules::BatchNormAttrs>().epsilon, x));
   return {cast(d * ch.spread(factor) + ch.spread(offset), in[0].dtype()), mean, variance};
 }
 // As a function of g, x, scale and the statistics, each on its own.
 TANDEM_INLINE Tensors reference_batch_norm_grad(Span<const Tensor> in, const Attrs& a) {
-  const Channels ch("fused_batch_norm", a.get<BatchNormAttrs>().axis, in[0].rank());
-  const Tensor factor = rsqrt(in[4] + scalar_like(a.get<BatchNormAttrs>().epsilon, in[4]));
+  const Channels ch("fused_batch_norm", a.get<rules::BatchNormAttrs>().axis, in[0].rank());
+  const Tensor factor = rsqrt(in[4] + scalar_like(a.get<rules::BatchNormAttrs>().epsilon, in[4]));
   const Tensor g = widened(in[0]), x = widened(in[1]), scale = widened(in[2]);
   const Tensor z = (x - ch.spread(in[3])) * ch.spread(factor), n = size_over(x, ch.others, x.dtype());
   const Tensor doffset = reduce_sum(g, {.axis = ch.others}), dscale = reduce_sum(g * z, {.axis = ch.others});
@@ -85,7 +85,7 @@ TANDEM_INLINE Grads gradient_batch_norm(const GradCall& c) {
   const Tensor g = c.g[0].is_set() ? c.g[0] : zeros_like(x);
   const Tensor* const in[] = {&g, &x, &c.in[1], &mean, &c.out[2]};
   Tensors d = apply(fused_batch_norm_grad_op, in, c.attrs);
-  const Channels ch(c.op.name, c.get<BatchNormAttrs>().axis, x.rank());
+  const Channels ch(c.op.name, c.get<rules::BatchNormAttrs>().axis, x.rank());
   const Tensor n = c.g[1].is_set() || c.g[2].is_set() ? size_over(x, ch.others, mean.dtype()) : Tensor();
   Tensor dx = n.is_set() ? widened(d[0]) : d[0];
   if (c.g[1].is_set()) dx = dx + ch.spread(c.g[1] / n);
@@ -107,7 +107,7 @@ TANDEM_INLINE constexpr OpDef fused_batch_norm_op{
     .inputs = 3,
     .outputs = 3,
     .flags = {.takes_half = kernels_take_half},
-    .attrs = &detail::attr_type<BatchNormAttrs>,
+    .attrs = &detail::attr_type<rules::BatchNormAttrs>,
     .rare = {.decomposition = &detail::reference_batch_norm, .wide_outputs = 1u << 1 | 1u << 2}};
 TANDEM_INLINE constexpr OpDef fused_batch_norm_grad_op{
     .name = "fused_batch_norm_grad",
@@ -121,7 +121,7 @@ TANDEM_INLINE constexpr OpDef fused_batch_norm_grad_op{
     .outputs = 3,
     .saves = Saves::inputs,
     .flags = {.takes_half = kernels_take_half},
-    .attrs = &detail::attr_type<BatchNormAttrs>,
+    .attrs = &detail::attr_type<rules::BatchNormAttrs>,
     .rare = {.decomposition = &detail::reference_batch_norm_grad, .wide_inputs = 1u << 3 | 1u << 4}};
 
 namespace nn {
@@ -163,7 +163,7 @@ TANDEM_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor& sca
     return {cast(y, x.dtype()), o.mean, o.variance};
   }
   const Tensor* const in[] = {&x, &scale, &offset};
-  Tensors out = apply(fused_batch_norm_op, in, BatchNormAttrs{axis, o.epsilon}, {o.name, o.where});
+  Tensors out = apply(fused_batch_norm_op, in, rules::BatchNormAttrs{axis, o.epsilon}, {o.name, o.where});
   const Tensor n = tandem::detail::size_over(x, ch.others, tandem::detail::widened(x.dtype()));
   Tensor mean = cast(out[1], x.dtype()), variance = cast(out[2] * (n / maximum(n - 1, 1)), x.dtype());
   if (blends) {

@@ -23,7 +23,7 @@ inline Shape trailing(const Shape& s, i64 axes) {
 }
 // Checks the attributes and the parameters from input `first` on; x is input `first` - 1.
 TANDEM_INLINE void check_layer_norm(const InferCall& c, std::size_t first, std::size_t inputs) {
-  const LayerNormAttrs& a = c.get<LayerNormAttrs>();
+  const rules::LayerNormAttrs& a = c.get<rules::LayerNormAttrs>();
   const Spec& x = c.spec(first - 1);
   if (a.axes < 1 || a.axes > x.shape.rank()) raise_specs(c, "cannot normalize " + std::to_string(a.axes) + " axes");
   if (c.in.size() != inputs) raise_specs(c, "the number of inputs does not match the parameters");
@@ -33,12 +33,12 @@ TANDEM_INLINE void check_layer_norm(const InferCall& c, std::size_t first, std::
       raise_specs(c, "scale and offset need x's dtype and the shape of the normalized axes, " + to_string(want));
 }
 TANDEM_INLINE Specs infer_layer_norm(const InferCall& c) {
-  const LayerNormAttrs& a = c.get<LayerNormAttrs>();
+  const rules::LayerNormAttrs& a = c.get<rules::LayerNormAttrs>();
   check_layer_norm(c, 1, 1 + std::size_t{a.scale} + std::size_t{a.offset});
   return Specs(c.spec(0));
 }
 TANDEM_INLINE Specs infer_layer_norm_grad(const InferCall& c) {
-  const LayerNormAttrs& a = c.get<LayerNormAttrs>();
+  const rules::LayerNormAttrs& a = c.get<rules::LayerNormAttrs>();
   check_layer_norm(c, 2, 2 + std::size_t{a.scale});
   const Spec& x = c.spec(1);
   if (c.spec(0).dtype != x.dtype || !c.spec(0).shape.is_compatible_with(x.shape))
@@ -49,7 +49,7 @@ TANDEM_INLINE Specs infer_layer_norm_grad(const InferCall& c) {
 }
 TANDEM_INLINE Grads layer_norm_gradient(const OpDef& grad, const GradCall& c) {
   InlinedVector<const Tensor*, 8> in(&c.g[0], &c.in[0]);
-  if (c.get<LayerNormAttrs>().scale) in.push(&c.in[1]);
+  if (c.get<rules::LayerNormAttrs>().scale) in.push(&c.in[1]);
   Grads r;
   for (Tensor& t : apply(grad, {in.begin(), in.size()}, c.attrs)) r.push(Gradient(std::move(t)));
   return r;
@@ -57,7 +57,7 @@ TANDEM_INLINE Grads layer_norm_gradient(const OpDef& grad, const GradCall& c) {
 TANDEM_INLINE Grads gradient_layer_norm(const GradCall& c) { return layer_norm_gradient(layer_norm_grad_op, c); }
 TANDEM_INLINE Grads gradient_rms_norm(const GradCall& c) { return layer_norm_gradient(rms_norm_grad_op, c); }
 TANDEM_INLINE std::size_t layer_norm_scratch(Span<const Spec> in, const Attrs& a) {
-  return cpu::layer_norm_grad_workspace(in[1], a.get<LayerNormAttrs>());
+  return cpu::layer_norm_grad_workspace(in[1], a.get<rules::LayerNormAttrs>());
 }
 
 inline Axes last_axes(i64 n) {
@@ -80,13 +80,13 @@ TANDEM_INLINE Standardized standardized(const Tensor& x, const Axes& axes, bool 
   const Tensor factor = rsqrt(reduce_mean(square(d), over) + scalar_like(epsilon, x));
   return {d * factor, factor};
 }
-TANDEM_INLINE Tensors composed_norm(Span<const Tensor> in, const LayerNormAttrs& a, bool centered) {
+TANDEM_INLINE Tensors composed_norm(Span<const Tensor> in, const rules::LayerNormAttrs& a, bool centered) {
   Tensor y = standardized(in[0], last_axes(a.axes), centered, a.epsilon).value;
   if (a.scale) y = y * in[1];
   if (a.offset) y = y + in[in.size() - 1];
   return Tensors(y);
 }
-TANDEM_INLINE Tensors composed_norm_grad(Span<const Tensor> in, const LayerNormAttrs& a, bool centered) {
+TANDEM_INLINE Tensors composed_norm_grad(Span<const Tensor> in, const rules::LayerNormAttrs& a, bool centered) {
   const ReduceOptions over{.axis = last_axes(a.axes), .keepdims = true};
   const Standardized z = standardized(in[1], over.axis, centered, a.epsilon);
   const Tensor h = a.scale ? in[0] * in[2] : in[0];
@@ -99,16 +99,16 @@ TANDEM_INLINE Tensors composed_norm_grad(Span<const Tensor> in, const LayerNormA
   return out;
 }
 TANDEM_INLINE Tensors reference_layer_norm(Span<const Tensor> in, const Attrs& a) {
-  return composed_norm(in, a.get<LayerNormAttrs>(), true);
+  return composed_norm(in, a.get<rules::LayerNormAttrs>(), true);
 }
 TANDEM_INLINE Tensors reference_rms_norm(Span<const Tensor> in, const Attrs& a) {
-  return composed_norm(in, a.get<LayerNormAttrs>(), false);
+  return composed_norm(in, a.get<rules::LayerNormAttrs>(), false);
 }
 TANDEM_INLINE Tensors reference_layer_norm_grad(Span<const Tensor> in, const Attrs& a) {
-  return composed_norm_grad(in, a.get<LayerNormAttrs>(), true);
+  return composed_norm_grad(in, a.get<rules::LayerNormAttrs>(), true);
 }
 TANDEM_INLINE Tensors reference_rms_norm_grad(Span<const Tensor> in, const Attrs& a) {
-  return composed_norm_grad(in, a.get<LayerNormAttrs>(), false);
+  return composed_norm_grad(in, a.get<rules::LayerNormAttrs>(), false);
 }
 
 TANDEM_INLINE Tensor along_axes(Tensor t, std::uint32_t mask, int rank) {
@@ -139,7 +139,8 @@ TANDEM_INLINE Tensor norm_over(const OpDef& op, const Tensor& x, const Axes& axe
     InlinedVector<const Tensor*, 8> in(&x);
     if (scale.is_set()) in.push(&scale);
     if (offset.is_set()) in.push(&offset);
-    return apply_one(op, {in.begin(), in.size()}, LayerNormAttrs{n, epsilon, scale.is_set(), offset.is_set()}, o);
+    return apply_one(op, {in.begin(), in.size()}, rules::LayerNormAttrs{n, epsilon, scale.is_set(), offset.is_set()},
+                     o);
   }
   if (mask == 0) errors::raise<errors::InvalidArgumentError>(op.name, "needs at least one axis");
   Shape want;
@@ -168,7 +169,7 @@ TANDEM_INLINE constexpr OpDef layer_norm_op{.name = "layer_norm",
                                             .inputs = at_least(1),
                                             .saves = Saves::inputs,
                                             .flags = {.takes_half = kernels_take_half},
-                                            .attrs = &detail::attr_type<LayerNormAttrs>,
+                                            .attrs = &detail::attr_type<rules::LayerNormAttrs>,
                                             .rare = {.decomposition = &detail::reference_layer_norm}};
 TANDEM_INLINE constexpr OpDef layer_norm_grad_op{.name = "layer_norm_grad",
                                                  .input_names = "g, x, scale",
@@ -181,7 +182,7 @@ TANDEM_INLINE constexpr OpDef layer_norm_grad_op{.name = "layer_norm_grad",
                                                  .outputs = -1,
                                                  .saves = Saves::inputs,
                                                  .flags = {.takes_half = kernels_take_half},
-                                                 .attrs = &detail::attr_type<LayerNormAttrs>,
+                                                 .attrs = &detail::attr_type<rules::LayerNormAttrs>,
                                                  .rare = {.decomposition = &detail::reference_layer_norm_grad}};
 TANDEM_INLINE constexpr OpDef rms_norm_op{.name = "rms_norm",
                                           .input_names = "x, parameters...",
@@ -193,7 +194,7 @@ TANDEM_INLINE constexpr OpDef rms_norm_op{.name = "rms_norm",
                                           .inputs = at_least(1),
                                           .saves = Saves::inputs,
                                           .flags = {.takes_half = kernels_take_half},
-                                          .attrs = &detail::attr_type<LayerNormAttrs>,
+                                          .attrs = &detail::attr_type<rules::LayerNormAttrs>,
                                           .rare = {.decomposition = &detail::reference_rms_norm}};
 TANDEM_INLINE constexpr OpDef rms_norm_grad_op{.name = "rms_norm_grad",
                                                .input_names = "g, x, scale",
@@ -206,7 +207,7 @@ TANDEM_INLINE constexpr OpDef rms_norm_grad_op{.name = "rms_norm_grad",
                                                .outputs = -1,
                                                .saves = Saves::inputs,
                                                .flags = {.takes_half = kernels_take_half},
-                                               .attrs = &detail::attr_type<LayerNormAttrs>,
+                                               .attrs = &detail::attr_type<rules::LayerNormAttrs>,
                                                .rare = {.decomposition = &detail::reference_rms_norm_grad}};
 
 TANDEM_INLINE Tensor nn::layer_norm(const Tensor& x, LayerNormOptions o) {

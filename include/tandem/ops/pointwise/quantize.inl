@@ -108,13 +108,13 @@ TANDEM_INLINE void check_code_range(const InferCall& c, DType codes, DType numbe
   for (const std::size_t i : {1u, 2u})
     if (c.spec(i).dtype != numbers || c.spec(i).shape.rank() != 0)
       raise_specs(c, std::string("min_range and max_range must be ") + name(numbers) + " scalars");
-  if (c.get<QuantizeAttrs>().low >= c.get<QuantizeAttrs>().high) raise_specs(c, "there are no codes");
+  if (c.get<rules::QuantizeAttrs>().low >= c.get<rules::QuantizeAttrs>().high) raise_specs(c, "there are no codes");
 }
 TANDEM_INLINE Specs infer_quantize(const InferCall& c) {
   Specs out(c.spec(0));
-  out[0].dtype = c.get<QuantizeAttrs>().dtype;
+  out[0].dtype = c.get<rules::QuantizeAttrs>().dtype;
   check_code_range(c, out[0].dtype, c.spec(0).dtype);
-  const auto& a = c.get<QuantizeAttrs>();
+  const auto& a = c.get<rules::QuantizeAttrs>();
   if (const Codes all = codes_of(a.dtype, false); a.low < all.low || a.high > all.high)
     raise_specs(
         c, "the codes " + std::to_string(a.low) + " to " + std::to_string(a.high) + " are not of " + name(a.dtype));
@@ -122,7 +122,7 @@ TANDEM_INLINE Specs infer_quantize(const InferCall& c) {
 }
 TANDEM_INLINE Specs infer_dequantize(const InferCall& c) {
   Specs out(c.spec(0));
-  out[0].dtype = c.get<QuantizeAttrs>().dtype;
+  out[0].dtype = c.get<rules::QuantizeAttrs>().dtype;
   check_code_range(c, c.spec(0).dtype, out[0].dtype);
   return out;
 }
@@ -138,7 +138,7 @@ constexpr OpDef quantize_row(const char* name, const char* input_names, const ch
           .saves = Saves::nothing,
           .host_inputs = 6,
           .flags = {.non_differentiable = true},
-          .attrs = &attr_type<QuantizeAttrs>,
+          .attrs = &attr_type<rules::QuantizeAttrs>,
           .rare = {.in_errors = in_errors}};
 }
 }  // namespace detail
@@ -157,7 +157,7 @@ inline Tensor fake_quant(const char* op, const Tensor& x, const Tensor& min, con
                          const OpOptions& o) {
   if (bits < 2 || bits > 16)
     errors::raise<errors::InvalidArgumentError>(op, "num_bits is " + std::to_string(bits) + ", not in [2, 16]");
-  const FakeQuantAttrs attrs{narrow ? 1. : 0., static_cast<double>((i64{1} << bits) - 1)};
+  const rules::FakeQuantAttrs attrs{narrow ? 1. : 0., static_cast<double>((i64{1} << bits) - 1)};
   return apply1(fake_quant_op, attrs, o, x, min, max);
 }
 
@@ -175,7 +175,7 @@ TANDEM_INLINE Quantized quantize(const Tensor& x, const Tensor& min_range, const
   const Tensor low = minimum(min_range, 0), ends = maximum(maximum(abs(min_range), abs(max_range)), 1);
   Tensor first = low, last = maximum(maximum(max_range, low + ends * o.ensure_minimum_range), 0);
   const tandem::detail::Codes codes = tandem::detail::codes_of(o.T, o.narrow_range);
-  const QuantizeAttrs attrs{o.T, codes.low, codes.high, scaled, to_even};
+  const rules::QuantizeAttrs attrs{o.T, codes.low, codes.high, scaled, to_even};
   Quantized r;
   // A range in the wrong order must not become one by widening: the kernel refuses it.
   const Tensor ordered = min_range <= max_range;
@@ -193,7 +193,7 @@ TANDEM_INLINE Tensor dequantize(const Tensor& q, const Tensor& min_range, const 
                                 DequantizeOptions o) {
   const tandem::detail::CallSite call(o);
   const tandem::detail::Codes codes = tandem::detail::codes_of(q.dtype(), o.narrow_range && o.mode == Mode::scaled);
-  const QuantizeAttrs attrs{o.dtype, codes.low, codes.high, o.mode == Mode::scaled, false};
+  const rules::QuantizeAttrs attrs{o.dtype, codes.low, codes.high, o.mode == Mode::scaled, false};
   return apply1(dequantize_op, attrs, {o.name, o.where}, q, cast(min_range, o.dtype), cast(max_range, o.dtype));
 }
 TANDEM_INLINE Tensor dequantize(const Tensor& q, Scalar min_range, Scalar max_range, DequantizeOptions o) {
@@ -212,8 +212,8 @@ TANDEM_INLINE Tensor quantize_and_dequantize(const Tensor& x, const Tensor& inpu
                                                     to_string(input_min.spec()) + " and " +
                                                     to_string(input_max.spec()));
   const double codes = static_cast<double>(u64{1} << (o.signed_input ? o.num_bits - 1 : o.num_bits));
-  const QuantizeGridAttrs attrs{o.signed_input ? (o.narrow_range ? 1 - codes : -codes) : 0, codes - 1,
-                                o.round_mode == RoundMode::half_to_even};
+  const rules::QuantizeGridAttrs attrs{o.signed_input ? (o.narrow_range ? 1 - codes : -codes) : 0, codes - 1,
+                                       o.round_mode == RoundMode::half_to_even};
   const Tensor low = o.range_given ? input_min : reduce_min(x), high = o.range_given ? input_max : reduce_max(x);
   return apply1(quantize_and_dequantize_op, attrs, {o.name, o.where}, x, low, high);
 }

@@ -9,7 +9,7 @@ namespace TANDEM_NS {
 
 namespace detail {
 TANDEM_INLINE Specs infer_candidates(const InferCall& c) {
-  const CandidateAttrs& a = c.get<CandidateAttrs>();
+  const rules::CandidateAttrs& a = c.get<rules::CandidateAttrs>();
   check_key(c, 1);
   const Spec& classes = c.spec(0);
   if (classes.shape.rank() != 2) raise_specs(c, "true_classes must be [b, num_true]");
@@ -22,7 +22,7 @@ TANDEM_INLINE Specs infer_candidates(const InferCall& c) {
                Spec{samples, DType::float32, classes.device});
 }
 TANDEM_INLINE std::size_t candidates_workspace(Span<const Spec>, const Attrs& attrs) {
-  const CandidateAttrs& a = attrs.get<CandidateAttrs>();
+  const rules::CandidateAttrs& a = attrs.get<rules::CandidateAttrs>();
   return a.unique ? cpu::candidate_slots(a.num_sampled) * sizeof(i64) : 0;
 }
 constexpr OpDef candidate_row(const char* name, const char* in_errors, KernelFn cpu, KernelFn cuda) {
@@ -38,7 +38,7 @@ constexpr OpDef candidate_row(const char* name, const char* in_errors, KernelFn 
           .saves = Saves::nothing,
           .host_inputs = 2,
           .flags = {.random = true, .non_differentiable = true},
-          .attrs = &attr_type<CandidateAttrs>,
+          .attrs = &attr_type<rules::CandidateAttrs>,
           .rare = {.in_errors = in_errors}};
 }
 }  // namespace detail
@@ -53,8 +53,8 @@ TANDEM_INLINE constexpr OpDef uniform_candidate_sampler_op =
 namespace random {
 
 namespace impl {
-TANDEM_INLINE Candidates candidates(const OpDef& op, const Tensor& true_classes, i64 num_true, const CandidateAttrs& a,
-                                    const CandidateSamplerOptions& o) {
+TANDEM_INLINE Candidates candidates(const OpDef& op, const Tensor& true_classes, i64 num_true,
+                                    const rules::CandidateAttrs& a, const CandidateSamplerOptions& o) {
   const Shape& s = true_classes.shape();
   if (s.rank() != 2 || (s.dim(1) != num_true && s.dim(1) != none))
     errors::raise<errors::InvalidArgumentError>(

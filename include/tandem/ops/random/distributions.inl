@@ -21,7 +21,7 @@ namespace detail {
 inline Specs infer_drawn(const InferCall& c) {
   Specs out(c.spec(0));
   if (out[0].shape.rank() > 0) return out;
-  out[0].shape = c.get<DistributionAttrs>().shape;
+  out[0].shape = c.get<rules::DistributionAttrs>().shape;
   for (const i64 d : out[0].shape)
     if (d < 0) raise_specs(c, "cannot draw numbers of shape " + to_string(out[0].shape));
   return out;
@@ -36,7 +36,7 @@ TANDEM_INLINE Specs infer_random_gamma(const InferCall& c) {
 TANDEM_INLINE Specs infer_counted(const InferCall& c) {
   check_key(c, c.in.size() - 1);
   Specs out = infer_drawn(c);
-  out[0].dtype = c.get<DistributionAttrs>().dtype;
+  out[0].dtype = c.get<rules::DistributionAttrs>().dtype;
   if (!(dtypes::floating | dtypes::index).has(out[0].dtype))
     raise_specs(c, std::string("cannot draw ") + name(out[0].dtype));
   if (c.in.size() == 3 && (c.spec(1).dtype != c.spec(0).dtype || !c.spec(1).shape.is_compatible_with(c.spec(0).shape)))
@@ -49,7 +49,7 @@ TANDEM_INLINE Grads random_gamma_gradient(const GradCall& c) {
   Grads r{Gradient(), Gradient()};
   while (r.size() < c.in.size()) r.push(Gradient());
   if (!c.needs(0)) return r;
-  const rules::GammaSampleAttrs attrs{c.get<DistributionAttrs>().log};
+  const rules::GammaSampleAttrs attrs{c.get<rules::DistributionAttrs>().log};
   const Tensor g = c.g[0] * apply1(gamma_sample_grad_op, attrs, no_options, alpha, c.out[0]);
   r[0] = alpha.rank() == 0 ? reduce_sum(g) : g;
   return r;
@@ -66,7 +66,7 @@ constexpr OpDef counted_row(const char* name, const char* input_names, const cha
           .saves = Saves::nothing,
           .host_inputs = static_cast<std::uint16_t>(1 << parameters),
           .flags = {.random = true, .non_differentiable = true},
-          .attrs = &attr_type<DistributionAttrs>,
+          .attrs = &attr_type<rules::DistributionAttrs>,
           .rare = {.in_errors = in_errors}};
 }
 
@@ -82,7 +82,7 @@ TANDEM_INLINE constexpr OpDef random_gamma_op{.name = "random_gamma",
                                               .inputs = at_least(2),
                                               .host_inputs = 2,
                                               .flags = {.random = true},
-                                              .attrs = &detail::attr_type<DistributionAttrs>,
+                                              .attrs = &detail::attr_type<rules::DistributionAttrs>,
                                               .rare = {.in_errors = "random::gamma"}};
 TANDEM_INLINE constexpr OpDef random_poisson_op =
     detail::counted_row("random_poisson", "lam, key", "random::poisson", &cpu::random_poisson,
@@ -110,7 +110,7 @@ struct Draw {
     for (const DimValue& d : get_shape(parameter)) dims.push(d);
     return broadcast_to(parameter, dims);
   }
-  DistributionAttrs attrs(DType dtype, const char* parameter, bool log = false) const {
+  rules::DistributionAttrs attrs(DType dtype, const char* parameter, bool log = false) const {
     return {dtype, shape.is_known() ? shape.numbers(op) : Shape{}, op, parameter, log};
   }
 };

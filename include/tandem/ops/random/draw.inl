@@ -19,7 +19,7 @@ inline bool is_interval(DType dtype, i64 low, i64 high) {
   return dtype == DType::uint64 ? static_cast<u64>(low) < static_cast<u64>(high) : low < high;
 }
 // Checks what the public functions have already checked, for ops read from a graph file.
-TANDEM_INLINE void check_drawn(const InferCall& c, const RandomAttrs& a) {
+TANDEM_INLINE void check_drawn(const InferCall& c, const rules::RandomAttrs& a) {
   const bool uniform = &c.op == &random_uniform_op;
   constexpr DTypes words = dtypes_of(DType::int32, DType::int64, DType::uint32, DType::uint64);
   const DTypes able = uniform ? dtypes::real : &c.op == &random_bits_op ? words : dtypes::floating;
@@ -30,7 +30,7 @@ TANDEM_INLINE void check_drawn(const InferCall& c, const RandomAttrs& a) {
 // Inputs: the key, and optionally a tensor whose shape the result has.
 TANDEM_INLINE Specs infer_draw(const InferCall& c) {
   check_key(c, 0);
-  const RandomAttrs& a = c.get<RandomAttrs>();
+  const rules::RandomAttrs& a = c.get<rules::RandomAttrs>();
   check_drawn(c, a);
   if (c.in.size() > 1) return Specs(Spec{c.spec(1).shape, a.dtype, c.spec(1).device});
   return Specs(Spec{a.shape, a.dtype, a.device});
@@ -47,7 +47,7 @@ constexpr OpDef draw_row(const char* name, const char* in_errors, KernelFn cpu, 
           .host_inputs = 1,
           .shape_inputs = 2,
           .flags = {.random = true, .non_differentiable = true},
-          .attrs = &attr_type<RandomAttrs>,
+          .attrs = &attr_type<rules::RandomAttrs>,
           .rare = {.in_errors = in_errors}};
 }
 
@@ -66,7 +66,7 @@ namespace random {
 
 namespace impl {
 
-inline Tensor make(const OpDef& op, const Tensor& key, const Dims& dims, RandomAttrs a, const OpOptions& o) {
+inline Tensor make(const OpDef& op, const Tensor& key, const Dims& dims, rules::RandomAttrs a, const OpOptions& o) {
   a.device = current_device();
   if (dims.is_known()) {
     a.shape = dims.numbers(op.name);
@@ -85,7 +85,7 @@ inline Tensor normal_from(const char* name, const OpDef& op, const Dims& shape, 
   const bool fused = !o.mean.is_tensor() && !o.stddev.is_tensor();
   const OpOptions named{o.name, o.where};
   const DType dtype = is_half(o.dtype) ? DType::float32 : o.dtype;
-  RandomAttrs a{.shape = {}, .dtype = dtype, .device = {}, .a = 0, .b = 1, .low = 0, .high = 0};
+  rules::RandomAttrs a{.shape = {}, .dtype = dtype, .device = {}, .a = 0, .b = 1, .low = 0, .high = 0};
   if (fused) a.a = o.mean.number(), a.b = o.stddev.number();
   Tensor z = cast(make(op, key, shape, a, named), o.dtype);
   if (fused) return z;
@@ -94,7 +94,7 @@ inline Tensor normal_from(const char* name, const OpDef& op, const Dims& shape, 
 }
 
 // The bounds of an integer dtype; those of uint64 as the bits of signed integers.
-inline RandomAttrs whole_interval(const UniformOptions& o) {
+inline rules::RandomAttrs whole_interval(const UniformOptions& o) {
   if (!o.maxval)
     errors::raise<errors::InvalidArgumentError>("random::uniform", std::string(name(o.dtype)) + " needs .maxval");
   const DType widest = o.dtype == DType::uint64 ? DType::uint64 : DType::int64;
@@ -127,7 +127,7 @@ inline double upper_end(DType dtype, double high) {
   if (dtype == DType::bfloat16) return std::nextafter(below_in<BFloat16>(x), INFINITY);
   return high;
 }
-inline RandomAttrs real_interval(const UniformOptions& o, DType dtype) {
+inline rules::RandomAttrs real_interval(const UniformOptions& o, DType dtype) {
   double low = o.minval.real(), high = o.maxval ? o.maxval->real() : 1;
   if (dtype == DType::float32) low = static_cast<float>(low), high = static_cast<float>(high);
   if (!(low < high))
@@ -145,7 +145,7 @@ inline Tensor uniform_from(const Dims& shape, const Tensor& key, const UniformOp
     errors::raise<errors::InvalidArgumentError>("random::uniform",
                                                 std::string(name(o.dtype)) + " is neither floating nor an integer");
   const DType dtype = is_half(o.dtype) ? DType::float32 : o.dtype;
-  RandomAttrs a = real_interval(o, dtype);
+  rules::RandomAttrs a = real_interval(o, dtype);
   a.b = upper_end(o.dtype, a.b);
   return cast(make(random_uniform_op, key, shape, a, named), o.dtype);
 }

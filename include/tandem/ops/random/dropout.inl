@@ -16,7 +16,7 @@ namespace TANDEM_NS {
 namespace detail {
 TANDEM_INLINE Specs infer_dropout(const InferCall& c) {
   check_key(c, 1);
-  if (const double rate = c.get<DropoutAttrs>().rate; !(rate >= 0 && rate < 1))
+  if (const double rate = c.get<rules::DropoutAttrs>().rate; !(rate >= 0 && rate < 1))
     raise_specs(c, "the rate " + shortest_text(rate) + " is outside [0, 1)");
   return Specs(c.spec(0));
 }
@@ -37,7 +37,7 @@ TANDEM_INLINE constexpr OpDef dropout_op{.name = "dropout",
                                          .saves = Saves::inputs,
                                          .host_inputs = 2,
                                          .flags = {.random = true, .in_place = true},
-                                         .attrs = &detail::attr_type<DropoutAttrs>};
+                                         .attrs = &detail::attr_type<rules::DropoutAttrs>};
 
 namespace detail {
 TANDEM_INLINE Dims noise_dims(const char* op, const Tensor& x, const Shape& noise) {
@@ -72,7 +72,7 @@ TANDEM_INLINE Tensor dropout(const Tensor& x, DropoutOptions o) {
     errors::raise<errors::InvalidArgumentError>("nn::dropout", "x must be floating, not " + to_string(x.spec()));
   if (*o.rate == 0 || !o.training) return x;
   const OpOptions named{o.name, o.where};
-  const DropoutAttrs attrs{*o.rate};
+  const rules::DropoutAttrs attrs{*o.rate};
   if (const Shape* noise = o.noise_shape.get()) {
     const Dims shape = tandem::detail::noise_dims("nn::dropout", x, *noise);
     const DType dtype = x.dtype() == DType::float64 ? DType::float64 : DType::float32;

@@ -10,7 +10,7 @@ namespace TANDEM_NS {
 
 namespace detail {
 TANDEM_INLINE Specs infer_categorical(const InferCall& c) {
-  const CategoricalAttrs& a = c.get<CategoricalAttrs>();
+  const rules::CategoricalAttrs& a = c.get<rules::CategoricalAttrs>();
   check_key(c, 1);
   Specs out(c.spec(0));
   Shape& s = out[0].shape;
@@ -36,7 +36,7 @@ TANDEM_INLINE std::size_t shuffle_workspace(Span<const Spec> in, const Attrs&) {
   return static_cast<std::size_t>(in[0].shape.dim(0)) * sizeof(i64);
 }
 TANDEM_INLINE Grads shuffle_gradient(const GradCall& c) {
-  const ShuffleAttrs inverse{!c.get<ShuffleAttrs>().inverse};
+  const rules::ShuffleAttrs inverse{!c.get<rules::ShuffleAttrs>().inverse};
   return {c.needs(0) ? Gradient(apply1(shuffle_op, inverse, no_options, c.g[0], c.in[1])) : Gradient(), Gradient()};
 }
 }  // namespace detail
@@ -52,7 +52,7 @@ TANDEM_INLINE constexpr OpDef categorical_op{.name = "categorical",
                                              .saves = Saves::nothing,
                                              .host_inputs = 2,
                                              .flags = {.random = true, .non_differentiable = true},
-                                             .attrs = &detail::attr_type<CategoricalAttrs>};
+                                             .attrs = &detail::attr_type<rules::CategoricalAttrs>};
 TANDEM_INLINE constexpr OpDef shuffle_op{.name = "shuffle",
                                          .input_names = "x, key",
                                          .infer = &detail::infer_shuffle,
@@ -64,7 +64,7 @@ TANDEM_INLINE constexpr OpDef shuffle_op{.name = "shuffle",
                                          .saves = Saves::inputs,
                                          .host_inputs = 2,
                                          .flags = {.random = true},
-                                         .attrs = &detail::attr_type<ShuffleAttrs>};
+                                         .attrs = &detail::attr_type<rules::ShuffleAttrs>};
 
 namespace random {
 
@@ -79,7 +79,8 @@ inline Tensor drawn_classes(const char* op, const Tensor& logits, i64 num_sample
   check_classes(op, o);
   if (num_samples < 0)
     errors::raise<errors::InvalidArgumentError>(op, std::to_string(num_samples) + " samples requested");
-  return apply1(categorical_op, CategoricalAttrs{num_samples, 1, o.dtype, false}, {o.name, o.where}, logits, key);
+  return apply1(categorical_op, rules::CategoricalAttrs{num_samples, 1, o.dtype, false}, {o.name, o.where}, logits,
+                key);
 }
 }  // namespace impl
 
@@ -100,24 +101,24 @@ TANDEM_INLINE Tensor sample_with_temperature(const Tensor& log_p, double tempera
   if (!(temperature >= 0))
     errors::raise<errors::InvalidArgumentError>("random::sample_with_temperature",
                                                 "temperature " + std::to_string(temperature) + " is negative");
-  return apply1(categorical_op, CategoricalAttrs{1, temperature, o.dtype, true}, {o.name, o.where}, log_p,
+  return apply1(categorical_op, rules::CategoricalAttrs{1, temperature, o.dtype, true}, {o.name, o.where}, log_p,
                 next_key("random::sample_with_temperature", {o.seed, o.generator}));
 }
 TANDEM_INLINE Tensor shuffle(const Tensor& x, ShuffleOptions o) {
   const tandem::detail::CallSite call(o);
-  return apply1(shuffle_op, ShuffleAttrs{false}, {o.name, o.where}, x,
+  return apply1(shuffle_op, rules::ShuffleAttrs{false}, {o.name, o.where}, x,
                 next_key("random::shuffle", {o.seed, o.generator}));
 }
 TANDEM_INLINE Tensor stateless_shuffle(const Tensor& x, const Seed& seed, ShuffleOptions o) {
   const tandem::detail::CallSite call(o);
-  return apply1(shuffle_op, ShuffleAttrs{false}, {o.name, o.where}, x,
+  return apply1(shuffle_op, rules::ShuffleAttrs{false}, {o.name, o.where}, x,
                 impl::stateless_key("random::stateless_shuffle", seed, o));
 }
 TANDEM_INLINE Tensor permutation(i64 n, ShuffleOptions o) {
   const tandem::detail::CallSite call(o);
   if (n < 0)
     errors::raise<errors::InvalidArgumentError>("random::permutation", std::to_string(n) + " integers requested");
-  return apply1(shuffle_op, ShuffleAttrs{false}, {o.name, o.where}, range(0, n, 1, {.dtype = DType::int64}),
+  return apply1(shuffle_op, rules::ShuffleAttrs{false}, {o.name, o.where}, range(0, n, 1, {.dtype = DType::int64}),
                 next_key("random::permutation", {o.seed, o.generator}));
 }
 

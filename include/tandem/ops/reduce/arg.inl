@@ -8,7 +8,7 @@ namespace TANDEM_NS {
 namespace detail {
 
 TANDEM_INLINE Specs infer_arg(const InferCall& c) {
-  const ArgAttrs& a = c.get<ArgAttrs>();
+  const rules::ArgAttrs& a = c.get<rules::ArgAttrs>();
   const Spec& x = c.spec(0);
   const int axis = resolve_axis(c.op.name, a.axis, x.shape.rank());
   if (x.shape.dim(axis) == 0)
@@ -20,7 +20,7 @@ TANDEM_INLINE Specs infer_arg(const InferCall& c) {
   return Specs(y);
 }
 TANDEM_INLINE Tensor arg_reduce(const OpDef& op, const Tensor& x, i64 axis, const ArgOptions& o) {
-  return apply1(op, ArgAttrs{axis, o.output_type}, {o.name, o.where}, x);
+  return apply1(op, rules::ArgAttrs{axis, o.output_type}, {o.name, o.where}, x);
 }
 
 }  // namespace detail
@@ -32,7 +32,7 @@ TANDEM_INLINE constexpr OpDef argmax_op{.name = "argmax",
                                         .dtypes = dtypes::real,
                                         .saves = Saves::nothing,
                                         .flags = {.non_differentiable = true},
-                                        .attrs = &detail::attr_type<ArgAttrs>,
+                                        .attrs = &detail::attr_type<rules::ArgAttrs>,
                                         .rare = {.display = "ArgMax"}};
 TANDEM_INLINE constexpr OpDef argmin_op{.name = "argmin",
                                         .infer = &detail::infer_arg,
@@ -41,7 +41,7 @@ TANDEM_INLINE constexpr OpDef argmin_op{.name = "argmin",
                                         .dtypes = dtypes::real,
                                         .saves = Saves::nothing,
                                         .flags = {.non_differentiable = true},
-                                        .attrs = &detail::attr_type<ArgAttrs>,
+                                        .attrs = &detail::attr_type<rules::ArgAttrs>,
                                         .rare = {.display = "ArgMin"}};
 
 }  // namespace TANDEM_NS

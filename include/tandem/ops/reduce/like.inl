@@ -10,7 +10,7 @@ namespace detail {
 
 // Checks that `small` broadcasts to `large`. Unknown dimensions match anything.
 TANDEM_INLINE void check_like(const InferCall& c, const Shape& large, const Shape& small) {
-  const std::uint32_t lacks = c.get<LikeAttrs>().axis.mask(c.op.name, large.rank());
+  const std::uint32_t lacks = c.get<rules::LikeAttrs>().axis.mask(c.op.name, large.rank());
   const int rank = large.rank() - __builtin_popcount(lacks);
   bool fits = lacks ? small.rank() == rank : small.rank() <= rank;
   int d = small.rank() - 1;
@@ -41,17 +41,17 @@ TANDEM_INLINE Specs infer_reshape_like(const InferCall& c) {
   return with_shape_of_second(c);
 }
 TANDEM_INLINE Specs infer_size_of(const InferCall& c) {
-  const SizeAttrs& a = c.get<SizeAttrs>();
+  const rules::SizeAttrs& a = c.get<rules::SizeAttrs>();
   (void)a.axis.mask(c.op.name, c.spec(0).shape.rank());
   if (!(dtypes::number | DType::complex128).has(a.dtype))
     raise_specs(c, std::string("a size cannot be ") + name(a.dtype));
   return Specs(Spec{Shape{}, a.dtype, c.spec(0).device});
 }
 TANDEM_INLINE Grads gradient_sum_to_like(const GradCall& c) {
-  return {broadcast_like(c.g[0], c.in[0], c.get<LikeAttrs>().axis), Gradient()};
+  return {broadcast_like(c.g[0], c.in[0], c.get<rules::LikeAttrs>().axis), Gradient()};
 }
 TANDEM_INLINE Grads gradient_broadcast_like(const GradCall& c) {
-  return {sum_to_like(c.g[0], c.in[0], c.get<LikeAttrs>().axis), Gradient()};
+  return {sum_to_like(c.g[0], c.in[0], c.get<rules::LikeAttrs>().axis), Gradient()};
 }
 TANDEM_INLINE Grads gradient_reshape_like(const GradCall& c) { return {reshape_like(c.g[0], c.in[0]), Gradient()}; }
 // Whether the shapes are equal whatever the values of unknown dimensions.
@@ -72,7 +72,7 @@ TANDEM_INLINE constexpr OpDef sum_to_like_op{.name = "sum_to_like",
                                              .saves = Saves::shape,
                                              .shape_inputs = 2,
                                              .flags = {.takes_half = kernels_take_half},
-                                             .attrs = &detail::attr_type<LikeAttrs>};
+                                             .attrs = &detail::attr_type<rules::LikeAttrs>};
 TANDEM_INLINE constexpr OpDef broadcast_like_op{
     .name = "broadcast_like",
     .input_names = "x, like",
@@ -84,7 +84,7 @@ TANDEM_INLINE constexpr OpDef broadcast_like_op{
     .inputs = 2,
     .saves = Saves::shape,
     .shape_inputs = 2,
-    .attrs = &detail::attr_type<LikeAttrs>};
+    .attrs = &detail::attr_type<rules::LikeAttrs>};
 TANDEM_INLINE constexpr OpDef reshape_like_op{.name = "reshape_like",
                                               .input_names = "x, like",
                                               .infer = &detail::infer_reshape_like,
@@ -100,22 +100,22 @@ TANDEM_INLINE constexpr OpDef size_of_op{.name = "size_of",
                                          .saves = Saves::nothing,
                                          .shape_inputs = 1,
                                          .flags = {.non_differentiable = true},
-                                         .attrs = &detail::attr_type<SizeAttrs>};
+                                         .attrs = &detail::attr_type<rules::SizeAttrs>};
 
 TANDEM_INLINE Tensor detail::sum_to_like(const Tensor& x, const Tensor& like, const Axes& axis, OpOptions o) {
   if (axis == Axes::none() && detail::surely_equal(x, like)) return x;
-  return apply1(sum_to_like_op, LikeAttrs{axis}, o, x, like);
+  return apply1(sum_to_like_op, rules::LikeAttrs{axis}, o, x, like);
 }
 TANDEM_INLINE Tensor detail::broadcast_like(const Tensor& x, const Tensor& like, const Axes& axis, OpOptions o) {
   if (axis == Axes::none() && detail::surely_equal(x, like)) return x;
-  return apply1(broadcast_like_op, LikeAttrs{axis}, o, x, like);
+  return apply1(broadcast_like_op, rules::LikeAttrs{axis}, o, x, like);
 }
 TANDEM_INLINE Tensor detail::reshape_like(const Tensor& x, const Tensor& like, OpOptions o) {
   return detail::surely_equal(x, like) ? x : apply1(reshape_like_op, no_attrs, o, x, like);
 }
 TANDEM_INLINE Tensor detail::size_over(const Tensor& x, const Axes& axis, DType dtype, OpOptions o) {
   if (dtypes::half_floating.has(dtype)) return cast(size_over(x, axis, DType::float32), dtype, o);
-  return apply1(size_of_op, SizeAttrs{axis, dtype}, o, x);
+  return apply1(size_of_op, rules::SizeAttrs{axis, dtype}, o, x);
 }
 
 }  // namespace TANDEM_NS

@@ -14,13 +14,13 @@ namespace detail {
 TANDEM_INLINE Grads gradient_sum(const GradCall& c) { return Grads(Gradient(spread_back(c, c.g[0]))); }
 // A count may be beyond the range or the precision of half precision.
 TANDEM_INLINE Grads gradient_mean(const GradCall& c) {
-  const Tensor g = widened(c.g[0]), n = size_over(c.in[0], c.get<ReduceAttrs>().axis, g.dtype());
+  const Tensor g = widened(c.g[0]), n = size_over(c.in[0], c.get<rules::ReduceAttrs>().axis, g.dtype());
   return Grads(Gradient(spread_back(c, cast(g / n, c.g[0].dtype()))));
 }
 // Computed axis by axis. The product of the other elements is the product of those before times the product of those
 // after, so zeros need no special case.
 TANDEM_INLINE Grads gradient_prod(const GradCall& c) {
-  const ReduceAttrs& a = c.get<ReduceAttrs>();
+  const rules::ReduceAttrs& a = c.get<rules::ReduceAttrs>();
   const std::uint32_t mask = a.axis.mask(c.op.name, c.in[0].rank());
   InlinedVector<Tensor, 8> partial(c.in[0]);
   InlinedVector<int, 8> axes;
@@ -38,7 +38,7 @@ TANDEM_INLINE Grads gradient_prod(const GradCall& c) {
   return Grads(Gradient(g));
 }
 TANDEM_INLINE Grads gradient_extreme(const GradCall& c) {
-  const ReduceAttrs& a = c.get<ReduceAttrs>();
+  const rules::ReduceAttrs& a = c.get<rules::ReduceAttrs>();
   const Tensor g = widened(c.g[0]), tie = cast(equal(c.in[0], spread_back(c, c.out[0])), g.dtype());
   const Tensor ties = reduce_sum(tie, {.axis = a.axis, .keepdims = a.keepdims});
   return Grads(Gradient(cast(spread_back(c, g / ties) * tie, c.g[0].dtype())));

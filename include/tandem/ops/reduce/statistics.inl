@@ -18,9 +18,11 @@ TANDEM_INLINE Grads gradient_logsumexp(const GradCall& c) {
   return Grads(Gradient(spread_back(c, c.g[0]) * exp(c.in[0] - spread_back(c, level))));
 }
 inline Tensor deviation(const GradCall& c) {
-  return c.in[0] - reduce_mean(c.in[0], {.axis = c.get<ReduceAttrs>().axis, .keepdims = true});
+  return c.in[0] - reduce_mean(c.in[0], {.axis = c.get<rules::ReduceAttrs>().axis, .keepdims = true});
 }
-inline Tensor reduced_count(const GradCall& c) { return size_over(c.in[0], c.get<ReduceAttrs>().axis, c.g[0].dtype()); }
+inline Tensor reduced_count(const GradCall& c) {
+  return size_over(c.in[0], c.get<rules::ReduceAttrs>().axis, c.g[0].dtype());
+}
 // Returns g / y, or 0 where y is 0. No intermediate value is infinite, so the result can be differentiated again.
 inline Tensor over_or_zero(const Tensor& g, const Tensor& y) {
   const Tensor zero = equal(y, 0);
@@ -59,7 +61,7 @@ TANDEM_INLINE constexpr OpDef reduce_euclidean_norm_op{.name = "reduce_euclidean
                                                        .workspace = &detail::value_an_output,
                                                        .dtypes = dtypes::floating,
                                                        .saves = Saves::all,
-                                                       .attrs = &detail::attr_type<ReduceAttrs>};
+                                                       .attrs = &detail::attr_type<rules::ReduceAttrs>};
 TANDEM_INLINE Tensor reduce_euclidean_norm(const Tensor& x, ReduceOptions o) {
   return detail::reduce(reduce_euclidean_norm_op, is_complex(x.dtype()) ? abs(x) : x, o);
 }
@@ -71,7 +73,7 @@ TANDEM_INLINE constexpr OpDef count_nonzero_op{
     .dtypes = dtypes::number | DType::complex128 | dtypes::boolean | DType::string,
     .saves = Saves::nothing,
     .flags = {.non_differentiable = true},
-    .attrs = &detail::attr_type<ReduceAttrs>};
+    .attrs = &detail::attr_type<rules::ReduceAttrs>};
 TANDEM_INLINE Tensor count_nonzero(const Tensor& x, ReduceOptions o) { return detail::reduce(count_nonzero_op, x, o); }
 
 }  // namespace TANDEM_NS

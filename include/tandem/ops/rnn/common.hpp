@@ -7,10 +7,12 @@
 
 namespace TANDEM_NS {
 
+namespace rules {
 struct RnnGradAttrs {
   bool input;  // whether x's gradient is requested; the first layer's input rarely has one
   TANDEM_ATTRS(RnnGradAttrs, input);
 };
+}  // namespace rules
 
 namespace detail {
 

@@ -45,7 +45,7 @@ TANDEM_INLINE Grads rnn_gradient(const OpDef& grad, const InlinedVector<Tensor, 
                                  unsigned inputs) {
   InlinedVector<const Tensor*, 16> in;
   for (const Tensor& t : all) in.push(&t);
-  Tensors out = apply(grad, {in.begin(), in.size()}, RnnGradAttrs{c.needs(0)});
+  Tensors out = apply(grad, {in.begin(), in.size()}, rules::RnnGradAttrs{c.needs(0)});
   Grads r;
   for (unsigned i = 0; i < inputs; ++i) r.push(i == 0 && !c.needs(0) ? Gradient() : Gradient(std::move(out[i])));
   return r;
@@ -72,7 +72,7 @@ TANDEM_INLINE Specs infer_rnn_grad(const InferCall& c) {
   check_rnn_grad(c);
   Specs out;
   for (std::size_t i = 0; i < c.op.rare.backward_of->inputs; ++i) out.push(c.spec(i));
-  if (!c.get<RnnGradAttrs>().input) out[0].shape = {0};
+  if (!c.get<rules::RnnGradAttrs>().input) out[0].shape = {0};
   return out;
 }
 

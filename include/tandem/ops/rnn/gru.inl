@@ -69,7 +69,7 @@ TANDEM_INLINE constexpr OpDef gru_grad_op{
     .outputs = 5,
     .saves = Saves::inputs,
     .flags = {.takes_half = kernels_take_half},
-    .attrs = &detail::attr_type<RnnGradAttrs>,
+    .attrs = &detail::attr_type<rules::RnnGradAttrs>,
     .rare = {.backward_of = &detail::gru_backward}};
 
 namespace nn {

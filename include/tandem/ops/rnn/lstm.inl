@@ -75,7 +75,7 @@ TANDEM_INLINE constexpr OpDef lstm_grad_op{
     .outputs = 6,
     .saves = Saves::inputs,
     .flags = {.takes_half = kernels_take_half},
-    .attrs = &detail::attr_type<RnnGradAttrs>,
+    .attrs = &detail::attr_type<rules::RnnGradAttrs>,
     .rare = {.backward_of = &detail::lstm_backward}};
 
 namespace nn {

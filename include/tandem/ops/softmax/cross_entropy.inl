@@ -20,7 +20,7 @@ TANDEM_INLINE void check_same(const InferCall& c, const Spec& a, const Spec& b) 
 TANDEM_INLINE Specs infer_cross_entropy(const InferCall& c) {
   check_same(c, c.spec(0), c.spec(1));
   Specs r(c.spec(1));
-  r[0].shape.erase(resolve_axis(c.op.name, c.get<SoftmaxAttrs>().axis, r[0].shape.rank()));
+  r[0].shape.erase(resolve_axis(c.op.name, c.get<rules::SoftmaxAttrs>().axis, r[0].shape.rank()));
   return r;
 }
 TANDEM_INLINE Specs like_logits(const InferCall& c, std::size_t logits) { return Specs(c.spec(logits)); }
@@ -65,7 +65,7 @@ TANDEM_INLINE std::size_t labels_second(Span<const Spec> in, const Attrs&) {
   return static_cast<std::size_t>(in[1].shape.size()) * sizeof(i64);
 }
 
-inline int class_axis(const Attrs& a) { return static_cast<int>(a.get<SoftmaxAttrs>().axis); }
+inline int class_axis(const Attrs& a) { return static_cast<int>(a.get<rules::SoftmaxAttrs>().axis); }
 TANDEM_INLINE Grads gradient_cross_entropy(const GradCall& c) {
   const int axis = class_axis(c.attrs);
   Grads r{Gradient(), Gradient()};
@@ -111,7 +111,7 @@ TANDEM_INLINE constexpr OpDef softmax_cross_entropy_op{
     .inputs = 2,
     .saves = Saves::inputs,
     .flags = {.takes_half = kernels_take_half},
-    .attrs = &detail::attr_type<SoftmaxAttrs>,
+    .attrs = &detail::attr_type<rules::SoftmaxAttrs>,
     .rare = {.decomposition = &detail::reference_cross_entropy}};
 TANDEM_INLINE constexpr OpDef softmax_cross_entropy_grad_op{
     .name = "softmax_cross_entropy_grad",
@@ -123,7 +123,7 @@ TANDEM_INLINE constexpr OpDef softmax_cross_entropy_grad_op{
     .inputs = 3,
     .saves = Saves::inputs,
     .flags = {.takes_half = kernels_take_half},
-    .attrs = &detail::attr_type<SoftmaxAttrs>,
+    .attrs = &detail::attr_type<rules::SoftmaxAttrs>,
     .rare = {.decomposition = &detail::reference_cross_entropy_grad}};
 TANDEM_INLINE constexpr OpDef sparse_softmax_cross_entropy_op{.name = "sparse_softmax_cross_entropy_with_logits",
                                                               .input_names = "labels, logits",
@@ -163,7 +163,7 @@ TANDEM_INLINE constexpr OpDef one_hot_like_op{.name = "one_hot_like",
                                               .flags = {.non_differentiable = true}};
 TANDEM_INLINE Tensor nn::softmax_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
                                                            CrossEntropyOptions o) {
-  return apply1(softmax_cross_entropy_op, SoftmaxAttrs{o.axis}, {o.name, o.where}, labels, logits);
+  return apply1(softmax_cross_entropy_op, rules::SoftmaxAttrs{o.axis}, {o.name, o.where}, labels, logits);
 }
 TANDEM_INLINE Tensor nn::sparse_softmax_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
                                                                   OpOptions o) {

@@ -11,7 +11,7 @@ namespace TANDEM_NS {
 namespace detail {
 
 TANDEM_INLINE Specs infer_softmax(const InferCall& c) {
-  (void)resolve_axis(c.op.name, c.get<SoftmaxAttrs>().axis, c.spec(0).shape.rank());
+  (void)resolve_axis(c.op.name, c.get<rules::SoftmaxAttrs>().axis, c.spec(0).shape.rank());
   for (std::size_t i = 1; i < c.in.size(); ++i)
     if (c.spec(i).dtype != c.spec(0).dtype || !c.spec(i).shape.is_compatible_with(c.spec(0).shape))
       raise_specs(c, "shapes or dtypes differ");
@@ -23,7 +23,7 @@ TANDEM_INLINE Grads gradient_softmax(const GradCall& c) {
 TANDEM_INLINE Grads gradient_log_softmax(const GradCall& c) {
   return Grads(Gradient(apply1(log_softmax_grad_op, c.attrs, no_options, c.g[0], c.out[0])));
 }
-inline ReduceOptions along(const Attrs& a) { return {.axis = a.get<SoftmaxAttrs>().axis, .keepdims = true}; }
+inline ReduceOptions along(const Attrs& a) { return {.axis = a.get<rules::SoftmaxAttrs>().axis, .keepdims = true}; }
 TANDEM_INLINE Tensors reference_softmax(Span<const Tensor> in, const Attrs& a) {
   const Tensor e = exp(in[0] - reduce_max(in[0], along(a)));
   return Tensors(e / reduce_sum(e, along(a)));
@@ -49,7 +49,7 @@ TANDEM_INLINE constexpr OpDef softmax_op{.name = "softmax",
                                          .dtypes = dtypes::floating,
                                          .saves = Saves::outputs,
                                          .flags = {.takes_half = kernels_take_half},
-                                         .attrs = &detail::attr_type<SoftmaxAttrs>,
+                                         .attrs = &detail::attr_type<rules::SoftmaxAttrs>,
                                          .rare = {.decomposition = &detail::reference_softmax}};
 TANDEM_INLINE constexpr OpDef log_softmax_op{.name = "log_softmax",
                                              .infer = &detail::infer_softmax,
@@ -59,7 +59,7 @@ TANDEM_INLINE constexpr OpDef log_softmax_op{.name = "log_softmax",
                                              .dtypes = dtypes::floating,
                                              .saves = Saves::outputs,
                                              .flags = {.takes_half = kernels_take_half},
-                                             .attrs = &detail::attr_type<SoftmaxAttrs>,
+                                             .attrs = &detail::attr_type<rules::SoftmaxAttrs>,
                                              .rare = {.decomposition = &detail::reference_log_softmax}};
 TANDEM_INLINE constexpr OpDef softmax_grad_op{.name = "softmax_grad",
                                               .input_names = "g, y",
@@ -70,7 +70,7 @@ TANDEM_INLINE constexpr OpDef softmax_grad_op{.name = "softmax_grad",
                                               .inputs = 2,
                                               .saves = Saves::inputs,
                                               .flags = {.takes_half = kernels_take_half},
-                                              .attrs = &detail::attr_type<SoftmaxAttrs>,
+                                              .attrs = &detail::attr_type<rules::SoftmaxAttrs>,
                                               .rare = {.decomposition = &detail::reference_softmax_grad}};
 TANDEM_INLINE constexpr OpDef log_softmax_grad_op{.name = "log_softmax_grad",
                                                   .input_names = "g, y",
@@ -81,14 +81,14 @@ TANDEM_INLINE constexpr OpDef log_softmax_grad_op{.name = "log_softmax_grad",
                                                   .inputs = 2,
                                                   .saves = Saves::inputs,
                                                   .flags = {.takes_half = kernels_take_half},
-                                                  .attrs = &detail::attr_type<SoftmaxAttrs>,
+                                                  .attrs = &detail::attr_type<rules::SoftmaxAttrs>,
                                                   .rare = {.decomposition = &detail::reference_log_softmax_grad}};
 
 TANDEM_INLINE Tensor nn::softmax(const Tensor& x, SoftmaxOptions o) {
-  return apply1(softmax_op, SoftmaxAttrs{o.axis}, {o.name, o.where}, x);
+  return apply1(softmax_op, rules::SoftmaxAttrs{o.axis}, {o.name, o.where}, x);
 }
 TANDEM_INLINE Tensor nn::log_softmax(const Tensor& x, SoftmaxOptions o) {
-  return apply1(log_softmax_op, SoftmaxAttrs{o.axis}, {o.name, o.where}, x);
+  return apply1(log_softmax_op, rules::SoftmaxAttrs{o.axis}, {o.name, o.where}, x);
 }
 
 }  // namespace TANDEM_NS
