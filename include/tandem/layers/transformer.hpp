@@ -21,6 +21,7 @@ struct TransformerBlockOptions {
   bool use_causal_mask = false;  ///< a step sees itself and the steps before it: for language models
   DType dtype = DType::float32;
 };
+/// Options of the call of TransformerBlock: masks, in which true is what may be seen.
 struct TransformerCall {
   Tensor padding_mask = {};           ///< bool_ [batch, time]: false hides a step from the others; it may be NaN
   Tensor attention_mask = {};         ///< bool_ [batch, time, time] or [time, time]: which steps each step may see

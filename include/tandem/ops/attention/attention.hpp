@@ -23,14 +23,13 @@ struct AttentionOptions {
 /// On a device without this kernel, and where k or v have more matrices than q, the same is composed of small ops.
 ///   q         floating [..., m, d]; k: [..., n, d]; v: [..., n, e]; same dtype, rank >= 2. Leading axes broadcast.
 ///             From rank 4 on, axis -3 of k and v (heads) may be a divisor of that of q: each of their heads serves
-///             several adjacent ones of q
+///             several adjacent ones of q.
 ///             With .steps_first, q is [..., m, heads, d], k [..., n, heads, d] and v [..., n, heads, e], rank >= 3:
 ///             the layout of jax.nn.dot_product_attention (BTNH) and flash-attention. A projection [batch, steps,
 ///             heads * d] has it after a reshape, without the copies that transposes are; the mask stays [..., heads,
 ///             m, n]
 ///   mask      what is hidden, by -inf or false or causality, may be NaN or infinite: it changes no bit of the result
-///   or
-///             of a gradient. Where small ops compute, and in second gradients, that holds for keys that the mask hides
+///             or of a gradient. Where small ops compute, and in second gradients, that holds for keys that the mask hides
 ///             from all queries, and queries that see no key
 ///   returns   [..., m, e], with .steps_first [..., m, heads, e]; a query whose keys are all masked gives 0
 ///   throws    errors::InvalidArgumentError if shapes or dtypes do not match, or the rate is outside of [0, 1)
