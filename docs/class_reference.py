@@ -55,8 +55,25 @@ DOCUMENTED = ("layers", "losses", "metrics", "optim", "data", "io", "train", "sa
 # The namespaces whose documented classes all have an entry.
 COMPLETE = ("layers", "losses", "metrics", "optimizers", "data", "train", "lookup", "plot")
 
-CLASS = re.compile(r"(?:class|struct)(?: TANDEM_API)?(?: \[\[nodiscard\]\])? (\w+)(?: final)?(?: :.*)? \{")
-SKIPPED = re.compile(r"^(friend|using|static constexpr|TANDEM_|virtual ~|~|static_assert)|= (delete|default);|\boperator=\(")
+CLASS = re.compile(r"(?:class|struct)(?: TANDEM_API)?(?: \[\[nodiscard\]\])? (\w+)(?: final)?(?: : (.*))? \{")
+SKIPPED = re.compile(r"^(friend|using (?!\w+ = (?!.*decltype))|using [a-z_]+ =|static constexpr|TANDEM_|virtual ~|~|static_assert)|= (delete|default);|\boperator=\(")
+BASE = re.compile(r"(?:^|, )(?:public )?((?:\w+::)*)(\w+)(?:<([\w:]+)>)?")
+# What concepts of detail:: stand for in declarations, and other parts of it.
+CONCEPTS = {"PositionalRate": "LearningRate", "Rate": "double"}
+FORMS = [(re.compile(r"(?:tandem::)?detail::PairFunction (\w+)"), r"Tensor \1(const Tensor& y_true, const Tensor& y_pred)"),
+         (re.compile(r", (?:tandem::)?detail::Ignored \w+ = \{\}"), ""),
+         (re.compile(r" requires\((?=[^()]*detail::)(?:[^()]|\([^()]*\))*\)"), "")]
+
+
+def public_form(text):
+    """A declaration in terms that a user knows; empty if it is for the library alone."""
+    text = re.sub(r"\) (?:const )?: .*$", ");", text)  # without what a constructor initializes
+    if match := re.match(r"template <(?:tandem::)?detail::(\w+) (\w+)> (.*)", text):
+        known = CONCEPTS.get(match[1])
+        text = re.sub(rf"\b{match[2]}\b", known, match[3]) if known else f"template <class {match[2]}> {match[3]}"
+    for pattern, form in FORMS:
+        text = pattern.sub(form, text)
+    return "" if "detail::" in text else text
 
 
 class Members:
@@ -64,20 +81,21 @@ class Members:
 
     def __init__(self, lines, bare, at, is_struct):
         self.found = []
+        plain = [line.partition("///<")[0] for line in lines]
         public, comment, depth = is_struct, [], 0
         while at < len(lines):
             line = lines[at].strip()
             if depth == 1 and re.match(r"(public|private|protected):", line):
                 public, comment = line.startswith("public"), []
-            elif line.startswith("///<"):
-                pass
             elif depth == 1 and line.startswith("///"):
                 comment.append(line[3:].rstrip())
             elif depth == 1 and public and line and not line.startswith(("//", "}", "#")):
-                text, end = op_reference.declaration(lines, at)
-                if not SKIPPED.search(text) and not CLASS.match(line) and "detail::" not in text:
-                    text = re.sub(r"\) (?:const )?: .*$", ");", text)  # without what a constructor initializes
-                    self.found.append((re.sub(r" ?///<.*", "", text), comment))
+                text, end = op_reference.declaration(plain, at)
+                while end < len(lines) and lines[end].strip().startswith("///<"):
+                    end += 1
+                notes = [line.partition("///<")[2].rstrip() for line in lines[at:end] if "///<" in line]
+                if not SKIPPED.search(text) and not CLASS.match(line) and (form := public_form(text)):
+                    self.found.append((form, comment + notes))
                 comment = []
                 while at < end:
                     depth += bare[at].count("{") - bare[at].count("}")
@@ -90,25 +108,56 @@ class Members:
         self.end = at
 
 
-def classes(path):
-    """(scope, name, comment, members) of each documented public class of a header."""
+class Class:
+    """A documented class of a header."""
+
+    def __init__(self, scope, match, parameter, comment, members):
+        self.scope, self.name, self.parameter, self.comment, self.members = scope, match[1], parameter, comment, members
+        self.bases = BASE.findall(match[2] or "")
+
+    def inherit(self, hidden):
+        """Takes the members of base classes that have no entry of their own: of `hidden`, those in detail::."""
+        for space, name, argument in self.bases:
+            base = hidden.get(name) if "detail::" in space or "detail" in self.scope else None
+            if not base:
+                continue
+            base.inherit(hidden)
+            names = {named(text) for text, _ in self.members}
+            rename = (lambda text: re.sub(rf"(?:typename )?\b{base.parameter}\b", argument, text)) if argument else str
+            self.members = self.members + [(rename(text), about) for text, about in base.members if named(text) not in names]
+            if not op_reference.prose(self.comment)[1]:
+                at = next((i for i, line in enumerate(base.comment) if op_reference.KEY.match(line)), len(base.comment))
+                self.comment = self.comment + base.comment[at:]
+        self.bases = []
+
+
+def named(text):
+    """What a declaration declares: the name before its parameters or its value."""
+    match = re.search(r"(operator\(\)|\w+)\(", text) or re.search(r"(\w+)(?: =.*)?;", text)
+    return match[1] if match else text
+
+
+def classes(path, is_hidden=False):
+    """The documented public classes of a header, or those of its hidden namespaces."""
     lines = path.read_text().splitlines()
     bare = sources.without_comments_and_strings("\n".join(lines)).splitlines()
-    spaces, comment, depth, at = [], [], 0, 0
+    spaces, comment, depth, at, parameter = [], [], 0, 0, ""
     while at < len(lines):
         line = lines[at].strip()
         if line.startswith("namespace ") and "{" in bare[at]:
             spaces.append((line.split()[1].rstrip("{").replace("TANDEM_NS::", "").replace("TANDEM_NS", ""), depth))
         if line.startswith("///"):
             comment.append(line[3:].rstrip())
-        elif comment and (match := CLASS.match(line)) and not op_reference.Header.hidden(spaces):
+        elif comment and (match := CLASS.match(line)) and op_reference.Header.hidden(spaces) == is_hidden:
             members = Members(lines, bare, at, line.startswith("struct"))
             if not match[1].endswith("Options"):
-                yield "::".join(name for name, _ in spaces if name), match[1], comment, members.found
-            comment, at = [], members.end
+                yield Class("::".join(name for name, _ in spaces if name), match, parameter, comment, members.found)
+            comment, at, parameter = [], members.end, ""
             continue
         elif not line.startswith("template"):
-            comment = []
+            comment, parameter = [], ""
+        elif match := re.match(r"template <class (\w+)>$", line):
+            parameter = match[1]
         depth += bare[at].count("{") - bare[at].count("}")
         at += 1
         while spaces and depth <= spaces[-1][1]:
@@ -152,15 +201,25 @@ def escaped_lines(lines):
         yield line if inside else escaped(line)
 
 
-def entry(scope, name, comment, members, options):
-    out = [f"## `{scope}::{name}`" if scope else f"## `{name}`", "", *keyed(comment)]
-    constructors = [text for text, _ in members if re.match(rf"(?:explicit |template <.*?> (?:requires .*?)?)*{name}\(", text)]
+def fields(constructors, options):
+    """The options that constructors take; below the name of their struct if there are several."""
+    structs = [name for name in dict.fromkeys(re.findall(r"\b\w+Options\b", " ".join(constructors))) if options.get(name)]
+    for name in structs:
+        if len(structs) > 1:
+            yield f"- `{name}`"
+        for field, default, note in options[name]:
+            yield ("    " if len(structs) > 1 else "") + f"- *.{field}* = `{default}`" + (f": {note}" if note else "")
+
+
+def entry(found, options):
+    out = [f"## `{found.scope}::{found.name}`" if found.scope else f"## `{found.name}`", "", *keyed(found.comment)]
+    constructors = [text for text, _ in found.members
+                    if re.match(rf"(?:explicit |constexpr |template <.*?> (?:requires .*?)?)*{found.name}\(", text)]
     if constructors:
-        out += ["```cpp", *constructors, "```", ""]
-    for field, default, note in op_reference.option_fields(constructors, options):
-        out.append(f"- *.{field}* = `{default}`" + (f": {note}" if note else ""))
-    out += [""]
-    for text, about in members:
+        told = {text: [f"// {line.strip()}" for line in about] for text, about in found.members}
+        out += ["```cpp", *(line for text in constructors for line in [*told[text], text]), "```", ""]
+    out += [*fields(constructors, options), ""]
+    for text, about in found.members:
         if text not in constructors:
             what, items = op_reference.prose(about)
             out += [f"- `{text}` {what}".rstrip()] + [f"    - *{key}*: {value}" for key, value in items]
@@ -170,13 +229,15 @@ def entry(scope, name, comment, members, options):
 def page(title, about, patterns):
     paths = [path for pattern in patterns for path in sorted(HEADERS.glob(pattern))]
     ops = {path for _, _, entries in op_reference.FAMILIES for path in op_reference.headers_of(entries)}  # functions in docs/ops/
-    options, out = {}, []
+    options, hidden, out = {}, {}, []
     for path in sorted(HEADERS.rglob("*.hpp")):
         if path.relative_to(HEADERS).parts[0] in DOCUMENTED:
             options |= op_reference.Header(path).options
+            hidden |= {found.name: found for found in classes(path, is_hidden=True)}
     for path in paths:
-        for scope, name, comment, members in classes(path):
-            out += entry(scope, name, comment, members, options)
+        for found in classes(path):
+            found.inherit(hidden)
+            out += entry(found, options)
         enums = [found for found in op_reference.Header(path).types.values() if found.is_enum]
         for found in enums:
             out += [f"## `{found.name}`", "", *found.markdown(), ""]
@@ -189,9 +250,9 @@ def missing():
     """The documented classes of complete namespaces that no page has, and enumerations without a description."""
     paged = {path for _, _, patterns in PAGES.values() for pattern in patterns for path in HEADERS.glob(pattern)}
     for path in sorted({*HEADERS.rglob("*.hpp")} - paged):
-        for scope, name, _, _ in classes(path):
-            if scope in COMPLETE:
-                yield f"{path.relative_to(HEADERS)}: {scope}::{name} is on no page of docs/class_reference.py"
+        for found in classes(path):
+            if found.scope in COMPLETE:
+                yield f"{path.relative_to(HEADERS)}: {found.scope}::{found.name} is on no page of docs/class_reference.py"
     for path in sorted(paged):
         yield from (f"{path.relative_to(HEADERS)}: no comment describes {found.name}"
                     for found in op_reference.Header(path).types.values() if found.is_enum and not found.is_described())

@@ -49,8 +49,8 @@ FAMILIES = [
 ]
 ACCURACY = sources.ROOT / "tests" / "ops" / "pointwise" / "accuracy_rows.inc"
 COVERAGE = sources.ROOT / "tests" / "golden" / "coverage.txt"
-FUNCTION = re.compile(r"^(?:TANDEM_API |inline |template <.*?> (?:requires.*? )?)+(?:auto|void|bool|int|i64|double|memory::Info|[A-Z][\w:<>]*|std::[\w:<>]+) (\w+)\(")
-DECLARES = re.compile(r"TANDEM_API |inline |template ")
+FUNCTION = re.compile(r"^(?:TANDEM_API |inline |constexpr |template <.*?> (?:requires.*? )?)+(?:auto|void|bool|int|i64|double|memory::Info|[A-Z][\w:<>]*|std::[\w:<>]+) (\w+)\(")
+DECLARES = re.compile(r"(?:\[\[nodiscard\]\] )*(?:TANDEM_API |inline |constexpr |template )")
 # Functions whose op has another name than they: one name, two ops.
 OTHER_OP = {re.compile(r"\bwhere\(const Tensor& condition, (?!OpOptions)"): "select",
             re.compile(r"\bsize\(const Tensor& a, OpOptions"): ""}  # sets::size is composed
@@ -66,7 +66,7 @@ def declaration(lines, at):
     """The declaration that begins on a line, without its body, and the number of the line after it."""
     text = ""
     while at < len(lines):
-        text += re.sub(r"(^|\s)//(?!/).*", "", lines[at]).strip() + " "
+        text += re.sub(r"(^|\s)//(?!/).*|\[\[nodiscard\]\] ", "", lines[at]).strip() + " "
         at += 1
         if text.count("(") == text.count(")") and re.search(r"[;}{]\s*$", text):
             break
@@ -173,13 +173,14 @@ class Header:
             self.functions.append((scope, [name], [text], comment))
 
     def fields(self, name, lines, at):
-        found = []
+        found, before = [], ""  # before: the comment above a field
         while not lines[at].strip().startswith("};"):
             line = lines[at].strip()
             if line.startswith("///<") and found:
                 found[-1][2] += " " + line[4:].strip()
-            elif match := re.match(r"[\w:<>,* ]+? \*?(\w+) = (.*?);\s*(?:///< ?(.*))?$", line):
-                found.append([match[1], match[2], match[3] or ""])
+            elif match := re.match(r"[\w:<>,*& ]+? \*?(\w+) = (.*?);\s*(?:///< ?(.*))?$", line):
+                found.append([match[1], match[2], (before + " " + (match[3] or "")).strip()])
+            before = before + line[3:] if line.startswith("/// ") else ""
             at += 1
         self.options[name] = found
         return at
