@@ -5,8 +5,13 @@ have a topic each, and they alone include .inl files, in header-only mode. src/ 
 """
 
 import re
+import sys
 
+import op_reference
 import sources
+
+sys.path.insert(0, str(sources.ROOT / "docs"))
+import class_reference  # noqa: E402
 
 COMPONENTS = sources.components()
 LAYERS = ["base", "util", "attrs", "core", "module", "ops", "cpu", "autodiff", "graph", "layers", "losses", "metrics", "optim",
@@ -161,6 +166,32 @@ def private_includes(name, text):
             if match[2].startswith("tandem/") and match[2].count("/") > 1]
 
 
+HEADER_ONLY = re.compile(r"^#if TANDEM_IS_HEADER_ONLY\n.*?^#endif", re.S | re.M)
+# The folders whose public headers the topics have; op_reference.py looks for those of ops.
+TOPICS = ("autodiff", "module", "layers", "losses", "metrics", "optim", *(f for c in COMPONENTS.values() for f in c["folders"]))
+
+
+def is_public(name):
+    """Whether a header documents a class or a function outside of the hidden namespaces."""
+    path = sources.ROOT / "include" / name
+    return any(True for _ in class_reference.classes(path)) or bool(op_reference.Header(path).functions)
+
+
+def unreached(texts, public=is_public):
+    """The public headers that a program with a compiled library does not have, whatever topics it includes: those that only
+    definitions include. `texts`: header -> text."""
+    todo = [name for name in texts if is_umbrella(name)]
+    found = set(todo)
+    for name in todo:
+        for match in INCLUDE.finditer(HEADER_ONLY.sub("", texts[name])):
+            if match[2] in texts and match[2] not in found:
+                found.add(match[2])
+                todo.append(match[2])
+    return [f"{name}: no header directly in tandem/ leads to it in compiled mode (layers: list it in layers/all.hpp)"
+            for name in sorted(texts.keys() - found)
+            if folder_of(name) in TOPICS and not FOR_DEFINITIONS.search(name) and public(name)]
+
+
 def unpaid_pass(name, text, scenarios):
     """A pass names in its first lines a benchmark scenario that it improves."""
     if not name.startswith("tandem/graph/passes/") or not name.endswith(".inl"):
@@ -262,6 +293,7 @@ def main():
         table = f"tandem/{folder}_op_table.hpp"
         problems += missing_lists(declared, texts[table], table, (folder,))
     problems += heavy_for_all(declared)
+    problems += unreached(declared)
     problems += cycles({name: [match[2] for match in INCLUDE.finditer(texts[name])] for name in headers})
     sources.report("layering", problems)
 

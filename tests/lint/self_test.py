@@ -85,6 +85,16 @@ class Layering(unittest.TestCase):
         self.assertFalse(layering.private_includes("README.md", "#include <tandem/tensor.hpp>\n#include <vector>\n"))
         self.assertTrue(layering.private_includes("README.md", "#include <tandem/core/tensor.hpp>\n"))
 
+    def test_topics_reach_public_headers(self):
+        texts = {"tandem/layers.hpp": '#include "tandem/layers/all.hpp"\n#if TANDEM_IS_HEADER_ONLY\n#include "tandem/layers/c.hpp"\n#endif\n',
+                 "tandem/layers/all.hpp": '#include "tandem/layers/a.hpp"\n', "tandem/layers/a.hpp": '#include "tandem/layers/b.hpp"\n',
+                 **dict.fromkeys([f"tandem/{name}.hpp" for name in ("layers/b", "layers/c", "layers/d", "cpu/e", "signal/f_kernels")], "")}
+        problems = layering.unreached(texts, lambda name: name != "tandem/layers/d.hpp")
+        self.assertEqual(len(problems), 1)
+        self.assertIn("tandem/layers/c.hpp: no header", problems[0])
+        self.assertTrue(layering.is_public("tandem/layers/dense.hpp"))
+        self.assertFalse(layering.is_public("tandem/layers/by_frequency.hpp"))
+
     def test_declarations_are_light(self):
         for header in ["<iostream>", "<functional>", "<Eigen/Core>", "tandem/ops/reduce/row.hpp"]:
             self.assertTrue(self.problems("tandem/ops/reduce/sum.hpp", header), header)
