@@ -1,15 +1,16 @@
 """Checks tests/golden/coverage.txt, the list of all ops that the library promises: each is declared and tested, and its
-values come from an independent source; or the list gives the reason why not.
+values come from an independent source; or the list gives the reason why not. Every op of docs/ops/ has a line there.
 
 A line is `name: proof`. The proof is golden FAMILY[:CASE] (a case of tests/golden/FAMILY.npz, of the op's own name
 unless given), table (numbers of an independent library in its tests), exact (it moves, compares, counts or creates
-elements; its tests compare with loops), statistics (random), text (strings and files), control (functions of functions),
+elements, or undoes another op; its tests compare with loops), statistics (random), text (strings and files), control (functions of functions),
 check (raises or prints), or missing, with the reason.
 """
 
 import re
 import zipfile
 
+import op_reference
 import sources
 
 LIST = sources.ROOT / "tests" / "golden" / "coverage.txt"
@@ -99,6 +100,18 @@ def check(lines, declared, cases, tests):
     return problems
 
 
+def unlisted(lines, ops):
+    """The ops without a line. `ops`: name -> its page in docs/ops/."""
+    listed = {match[1] for line in lines if (match := LINE.match(line))}
+    return [f"coverage.txt: {name}, of docs/ops/{page}.md, has no line" for name, page in ops.items() if name not in listed]
+
+
+def documented():
+    """The ops that docs/ops/ has, and where."""
+    return {name: page for page, _, entries in op_reference.FAMILIES for path in op_reference.headers_of(entries)
+            for scope, names, _, _ in op_reference.Header(path).functions for name in op_reference.titles_of(scope, names)}
+
+
 def main():
     declared = set()
     for path in sorted((sources.ROOT / "include" / "tandem").rglob("*.hpp")):
@@ -106,8 +119,10 @@ def main():
     tests = "\n".join(sources.without_comments_and_strings(p.read_text())
                       for p in sources.files(("tests",), {".cpp", ".hpp"}))
     known = {}
-    problems = check(LIST.read_text().splitlines(), declared,
+    lines = LIST.read_text().splitlines()
+    problems = check(lines, declared,
                      lambda family: known.setdefault(family, golden_cases(family)), Tests(tests))
+    problems += unlisted(lines, documented())
     sources.report("op_coverage", problems)
 
 

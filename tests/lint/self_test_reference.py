@@ -231,6 +231,13 @@ class OpCoverage(unittest.TestCase):
         self.assertTrue(self.problems("f: exact", "f: exact"))
         self.assertTrue(op_coverage.check(["f: exact"], self.DECLARED, {}.get, op_coverage.Tests("no call")))
 
+    def test_every_op_has_a_line(self):
+        ops = {"f": "creation", "nn::g": "softmax"}
+        self.assertFalse(op_coverage.unlisted(["# Title", "f: exact", "nn::g: missing no time"], ops))
+        self.assertEqual(op_coverage.unlisted(["f: exact", "g: exact"], ops),
+                         ["coverage.txt: nn::g, of docs/ops/softmax.md, has no line"])
+        self.assertEqual(op_coverage.documented()["nn::scaled_dot_product_attention"], "attention")
+
     def test_declared_names(self):
         text = "namespace TANDEM_NS {\nnamespace nn {\nTANDEM_API Tensor g(int);\n}\nclass C {};\n// Tensor f(int);\n}\n"
         found = op_coverage.declared_names(text)
