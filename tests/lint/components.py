@@ -1,11 +1,16 @@
 """Checks that every optional component (cmake/components.json) is there for its users: its folders, its public header,
-its row in docs/building.md, its packages for Conan and vcpkg, and what it needs among the packages that ./dev installs;
-and that a page has a program with each public header."""
+its row in docs/building.md, its folders in docs/walkthrough.md, its packages for Conan and vcpkg, and what it needs among
+the packages that ./dev installs; that a page has a program with each public header; that the website's contents and
+README have every page."""
 
 import re
+import sys
 
 import pages
 import sources
+
+sys.path.insert(0, str(sources.ROOT / "docs"))
+import class_reference  # noqa: E402
 
 INCLUDE = re.compile(r"^#include <tandem/(\w+\.hpp)>", re.M)
 
@@ -48,15 +53,38 @@ def unnamed(headers, texts):
             yield f"include/tandem/{name}: no ```cpp block of README or docs/ includes it"
 
 
+def unexplained(name, component, walkthrough):
+    """The folders of a component without a row in the table of folders."""
+    rows = " ".join(re.findall(r"^\|([^|]*)\|", walkthrough, re.M))
+    for folder in component["folders"]:
+        if f"`{folder}/`" not in rows:
+            yield f"{name}: docs/walkthrough.md has no row for {folder}/"
+
+
+def unlinked(found, references, contents, readme):
+    """The pages of docs/ and of the reference that the contents of the website (mkdocs.yml) do not have, and those directly
+    in docs/ that README does not link to."""
+    for page in found + [f"reference_{name}.md" for name in references]:
+        if not re.search(rf": {re.escape(page)}$", contents, re.M):
+            yield f"mkdocs.yml: nav does not have {page}"
+    for page in found:
+        if "/" not in page and f"](docs/{page})" not in readme:
+            yield f"README.md: no link to docs/{page}"
+
+
 def main():
     texts = [path.read_text() for path in [sources.ROOT / "README.md", *sorted((sources.ROOT / "docs").glob("*.md"))]]
     building, dev = (sources.ROOT / "docs/building.md").read_text(), (sources.ROOT / "dev").read_text()
+    walkthrough, contents = (sources.ROOT / "docs/walkthrough.md").read_text(), (sources.ROOT / "mkdocs.yml").read_text()
+    found = sorted(path.relative_to(sources.ROOT / "docs").as_posix() for path in (sources.ROOT / "docs").rglob("*.md"))
     packaging = sources.ROOT / "packaging"
     vcpkg, conan = (packaging / "vcpkg/portfile.cmake").read_text(), (packaging / "conan/conanfile.py").read_text()
     table = sources.components()
     sources.report("components", [problem for i, (name, component) in enumerate(table.items())
                                   for problem in [*problems(name, component, building, dev, [*table][:i]),
+                                                  *unexplained(name, component, walkthrough),
                                                   *packaging_problems(name, component, vcpkg, conan)]] +
+                   [*unlinked(found, class_reference.PAGES, contents, texts[0])] +
                    [*unnamed(sorted(path.name for path in (sources.ROOT / "include/tandem").glob("*.hpp")), texts)])
 
 

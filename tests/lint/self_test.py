@@ -200,6 +200,18 @@ class Components(unittest.TestCase):
                 (folder / "b.hpp").write_text("#pragma once\ninline int c() { return 1; }\n")
                 self.assertIn("does not compile", headers_alone.compile_alone(compiler, "a.hpp", [f"-I{folder}"], passed))
 
+    def test_pages(self):
+        signal = {"folders": ["signal", "waves"]}
+        table = "| folder | what |\n|---|---|\n| `linalg/`, `signal/` | transforms, `waves/` |\n"
+        self.assertEqual(list(components.unexplained("signal", signal, table)),
+                         ["signal: docs/walkthrough.md has no row for waves/"])
+        contents = "nav:\n  - Signal: signal.md\n  - 'Ops, all': ops/all.md\n  - Signals: reference_signals.md\n  - Old: old_linalg.md\n"
+        readme = "[transforms](docs/signal.md)"
+        self.assertFalse(list(components.unlinked(["ops/all.md", "signal.md"], ["signals"], contents, readme)))
+        self.assertEqual(list(components.unlinked(["linalg.md"], ["layers"], contents, readme)),
+                         ["mkdocs.yml: nav does not have linalg.md", "mkdocs.yml: nav does not have reference_layers.md",
+                          "README.md: no link to docs/linalg.md"])
+
     def test_headers_in_programs(self):
         text = "`a_op_table.hpp`\n```cpp\n#include <tandem/a.hpp>\n\nf();\n```\n```c++\n#include <tandem/b.hpp>\n```\n"
         self.assertFalse(list(components.unnamed(["a.hpp", "a_op_table.hpp", "config.hpp"], [text])))
