@@ -1,11 +1,13 @@
 """Checks that every optional component (cmake/components.json) is there for its users: its folders, its public header,
-its row in docs/building.md, its folders in docs/walkthrough.md, its packages for Conan and vcpkg, and what it needs among
+its row in docs/building.md, its folders in docs/walkthrough.md and in the reference, its packages for Conan and vcpkg, and what it needs among
 the packages that ./dev installs; that a page has a program with each public header; that the website's contents and
 README have every page."""
 
 import re
 import sys
 
+import layering
+import op_reference
 import pages
 import sources
 
@@ -61,6 +63,13 @@ def unexplained(name, component, walkthrough):
             yield f"{name}: docs/walkthrough.md has no row for {folder}/"
 
 
+def undocumented(name, component, headers, patterns):
+    """The folders of a component that have public headers, of which `patterns`, those of the reference, name none."""
+    for folder in component["folders"]:
+        if any(header.startswith(f"{folder}/") for header in headers) and not any(p.startswith(f"{folder}/") for p in patterns):
+            yield f"{name}: no page of docs/class_reference.py (PAGES) or op_reference.py (FAMILIES) has {folder}/"
+
+
 def unlinked(found, references, contents, readme):
     """The pages of docs/ and of the reference that the contents of the website (mkdocs.yml) do not have, and those directly
     in docs/ that README does not link to."""
@@ -77,12 +86,17 @@ def main():
     building, dev = (sources.ROOT / "docs/building.md").read_text(), (sources.ROOT / "dev").read_text()
     walkthrough, contents = (sources.ROOT / "docs/walkthrough.md").read_text(), (sources.ROOT / "mkdocs.yml").read_text()
     found = sorted(path.relative_to(sources.ROOT / "docs").as_posix() for path in (sources.ROOT / "docs").rglob("*.md"))
+    table = sources.components()
+    headers = [header for component in table.values() for folder in component["folders"]
+               for path in sorted((sources.ROOT / "include/tandem" / folder).glob("*.hpp"))
+               if layering.is_public(f"tandem/{(header := f'{folder}/{path.name}')}")]
+    patterns = [p for _, _, group in [*class_reference.PAGES.values(), *op_reference.FAMILIES] for p in group]
     packaging = sources.ROOT / "packaging"
     vcpkg, conan = (packaging / "vcpkg/portfile.cmake").read_text(), (packaging / "conan/conanfile.py").read_text()
-    table = sources.components()
     sources.report("components", [problem for i, (name, component) in enumerate(table.items())
                                   for problem in [*problems(name, component, building, dev, [*table][:i]),
                                                   *unexplained(name, component, walkthrough),
+                                                  *undocumented(name, component, headers, patterns),
                                                   *packaging_problems(name, component, vcpkg, conan)]] +
                    [*unlinked(found, class_reference.PAGES, contents, texts[0])] +
                    [*unnamed(sorted(path.name for path in (sources.ROOT / "include/tandem").glob("*.hpp")), texts)])

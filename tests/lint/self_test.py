@@ -205,6 +205,8 @@ class Components(unittest.TestCase):
         table = "| folder | what |\n|---|---|\n| `linalg/`, `signal/` | transforms, `waves/` |\n"
         self.assertEqual(list(components.unexplained("signal", signal, table)),
                          ["signal: docs/walkthrough.md has no row for waves/"])
+        self.assertFalse(list(components.undocumented("signal", signal, ["signal/fft.hpp"], ["signal/*.hpp"])))
+        self.assertEqual(len(list(components.undocumented("signal", signal, ["signal/fft.hpp", "waves/a.hpp"], ["signal/*.hpp"]))), 1)
         contents = "nav:\n  - Signal: signal.md\n  - 'Ops, all': ops/all.md\n  - Signals: reference_signals.md\n  - Old: old_linalg.md\n"
         readme = "[transforms](docs/signal.md)"
         self.assertFalse(list(components.unlinked(["ops/all.md", "signal.md"], ["signals"], contents, readme)))
