@@ -20,8 +20,8 @@ namespace TANDEM_NS::layers {
 
 using tandem::detail::operators::AttentionOutput;
 
-/// Options of the call of MultiHeadAttention, Attention and AdditiveAttention: masks, in which true is what may be seen,
-/// and the keys. Queries are [batch, m, d], values [batch, n, e].
+/// Options of the call of MultiHeadAttention, Attention and AdditiveAttention: keys, and masks, in which true is what
+/// may be seen. Queries are [batch, m, d], values [batch, n, e].
 struct AttentionCall {
   Tensor key = {};             ///< default: the values
   Tensor attention_mask = {};  ///< bool_ [batch, m, n], [1, m, n] or [m, n]: which keys each query may see

@@ -29,8 +29,8 @@ struct AttentionOptions {
 ///             heads * d] has it after a reshape, without the copies that transposes are; the mask stays [..., heads,
 ///             m, n]
 ///   mask      what is hidden, by -inf or false or causality, may be NaN or infinite: it changes no bit of the result
-///             or of a gradient. Where small ops compute, and in second gradients, that holds for keys that the mask hides
-///             from all queries, and queries that see no key
+///             or of a gradient. Where small ops compute, and in second gradients, that holds for keys that the mask
+///             hides from all queries, and queries that see no key
 ///   returns   [..., m, e], with .steps_first [..., m, heads, e]; a query whose keys are all masked gives 0
 ///   throws    errors::InvalidArgumentError if shapes or dtypes do not match, or the rate is outside of [0, 1)
 ///   gradient  exact, to q, k, v and a floating mask; the weights are computed again, tile by tile
