@@ -55,6 +55,32 @@ TEST_CASE("a layer in a container of a Model: refused at its first call, or regi
   CHECK(good.trainable_variables().size() == 8);
 }
 
+TEST_CASE("a copy of a layer in a container of a Model, and a Model in a lambda: refused as well") {
+  struct ByValue : Model<ByValue> {
+    std::vector<layers::Dense> list{layers::Dense(2), layers::Dense(2)};
+    Tensor operator()(const Tensor& t) const {
+      Tensor y = t;
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        const auto d = list[i];
+        y = d(y);
+      }
+      return y;
+    }
+  };
+  check_refused(ByValue(), "'by_value'");
+  [] {
+    struct InLambda : Model<InLambda> {
+      std::vector<layers::Dense> list{layers::Dense(2)};
+      Tensor operator()(const Tensor& t) const { return list[0](t); }
+    };
+    check_refused(InLambda(), "'in_lambda'");
+  }();
+  // A copy of a layer that a Model has as its member.
+  const Inner inner;
+  const layers::Dense copy = inner.dense;
+  CHECK_NOTHROW(copy(x));
+}
+
 TEST_CASE("a layer behind a pointer in a Model: refused at its first call, or registered by add_module") {
   using Unique = std::unique_ptr<layers::Dense>;
   using Shared = std::shared_ptr<layers::Dense>;

@@ -45,6 +45,10 @@ struct Pieces : Model<Pieces> {
   std::array<layers::Dense, 2> pair{built(2), built(3)};
   std::optional<layers::Dense> maybe;
 };
+template <class T>
+struct Holding : Model<Holding<T>> {
+  layers::Dense d = built(1);
+};
 const Names of_pieces{"dense/kernel", "dense_1/kernel", "dense_2/kernel", "dense_3/kernel"};
 const Tensor x = constant({{1.f, 2.f}, {-1.f, .5f}});
 
@@ -244,4 +248,76 @@ TEST_CASE("a Model with another base class before it ends where its object ends"
   pair.behind(ones({1, 2}));
   CHECK(pair.net.variables().size() == 2);
   CHECK(pair.behind.path_in_model().empty());
+}
+
+TEST_CASE("Variables that are made in the bytes of a Model are its own") {
+  struct Scaled : Model<Scaled> {
+    layers::Dense dense = built(1);
+    Variable scale{1.f, {.name = "scale"}};
+    std::array<Variable, 2> pair{Variable(2.f), Variable(3.f, {.trainable = false})};
+    Variable added = add_variable("added", constant(4.f));
+    Variable empty;
+    Tensor operator()(const Tensor& t) const { return dense(t) * scale; }
+  };
+  const Scaled net;
+  CHECK(names(net) == Names{"scale", "variable", "variable_1", "added", "dense/kernel"});
+  CHECK(net.trainable_variables().size() == 4);
+  struct Outer : Model<Outer> {
+    Scaled inner;
+    Variable bias{0.f};
+  };
+  const Outer outer;
+  CHECK(names(outer) == Names{"variable", "scaled/scale", "scaled/variable", "scaled/variable_1", "scaled/added",
+                              "scaled/dense/kernel"});
+  const Scaled copy = net;  // shares them
+  CHECK(copy.variables()[0].is_same(net.scale));
+  CHECK_THROWS_AS(net.clone(), errors::FailedPreconditionError);
+  struct Named : Model<Named> {
+    Variable w{1.f}, v{2.f};
+    Named() { add_variables({{.path = "weight", .variable = w}}); }
+  };
+  CHECK(names(Named()) == Names{"weight", "variable_1"});
+  // Where a Model has ended, there is none; nor is one made that is moved or assigned to a member.
+  struct Late : Model<Late> {
+    Variable w;
+    Late() { w = Variable(1.f); }
+  };
+  CHECK(Late().variables().empty());
+  const Variable alone(1.f);
+  CHECK(alone.is_set());
+}
+
+TEST_CASE("a member Variable is trained like a weight of a layer") {
+  struct Line : Model<Line> {
+    Variable w{0.f}, b{0.f};
+    Tensor operator()(const Tensor& t) const { return w * t + b; }
+  };
+  const Line line;
+  const optimizers::SGD sgd(0.1);
+  const Tensor t = constant({-1.f, 0.f, 1.f, 2.f});
+  for (int i = 0; i < 200; ++i)
+    sgd.minimize([&] { return reduce_mean(square(line(t) - (3.f * t - 1.f))); }, line.trainable_variables());
+  CHECK(line.w.item<float>() == Approx(3).margin(1e-3));
+  CHECK(line.b.item<float>() == Approx(-1).margin(1e-3));
+}
+
+TEST_CASE("names of Models: in functions, in lambdas, of templates") {
+  struct Local : Model<Local> {
+    layers::Dense d = built(1);
+  };
+  const auto of_lambda = [] {
+    struct LambdaNet : Model<LambdaNet> {
+      layers::Dense d = built(1);
+    };
+    struct Both : Model<Both> {
+      LambdaNet net;
+    };
+    return names(Both());
+  };
+  struct Outer : Model<Outer> {
+    Local local;
+    Holding<std::pair<int, std::vector<Local>>> holding;
+  };
+  CHECK(of_lambda() == Names{"lambda_net/dense/kernel"});
+  CHECK(names(Outer()) == Names{"local/dense/kernel", "holding/dense/kernel"});
 }

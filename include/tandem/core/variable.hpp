@@ -1,8 +1,10 @@
 // Variable: the only mutable object. A handle to a value, a lock and a name; copies of the handle share them.
 #pragma once
+#include <atomic>
 #include <concepts>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tandem/base/location.hpp"
@@ -139,6 +141,13 @@ class TANDEM_API Variable : detail::operators::WithOperators<Variable> {
   Tensor number_for(const char* op, Scalar value) const;
   Ref<Opaque> state_;  // a State, a complete type only inside the library
 };
+
+namespace detail {
+/// Told of each new Variable where it is made, by the object that it is in, perhaps, and of its `.name`, or an empty
+/// one: Models take those in their own bytes (module/model.hpp). Null until a Model is made.
+using VariableMade = void (*)(const Variable& v, std::string_view name);
+inline constinit std::atomic<VariableMade> variable_made = nullptr;
+}  // namespace detail
 
 /// tandem.Variable("w", [1, 2], shape=(2,), dtype=float32); without the values while a function is traced.
 TANDEM_API std::string to_string(const Variable& v);

@@ -77,6 +77,8 @@ TANDEM_INLINE Variable::Variable(const Tensor& initial, VariableOptions options)
     value = TANDEM_VIRTUAL(*r, Replication::initial)(value);
   state_ = Ref<Opaque>(new State(value, scoped_name(options.name.str("Variable")), options));
   if (Stager* s = context.stager) TANDEM_VIRTUAL(*s, Stager::created)(*this);
+  if (const detail::VariableMade made = detail::variable_made.load(std::memory_order_acquire))
+    made(*this, options.name.view());
 }
 TANDEM_INLINE Variable::State& Variable::state() const {
   if (!state_) errors::raise<errors::FailedPreconditionError>("variable", "the handle is empty (made by Variable())");

@@ -60,7 +60,7 @@ class TANDEM_API Module {
   std::vector<Tensor> losses() const;
   /// A table of the layers below this module: names, classes, output shapes as far as they are known, and numbers of
   /// parameters.
-  std::string summary() const;
+  [[nodiscard]] std::string summary() const;
   /// The path of this module in the outermost one that contains it, "net/dense_1"; empty if none does.
   std::string path_in_model() const;
   /// Freezes or unfreezes this module. false freezes it with its children, including children created later:
@@ -175,6 +175,8 @@ class TANDEM_API Module {
   bool is_checked() const;
   /// For Model: this object has `size` bytes, and the Modules inside it are its members.
   void set_extent(std::size_t size);
+  /// For new Variables: one in the bytes of a Model is the Model's.
+  static void take_variable(const Variable& v, std::string_view name);
   /// For Model: gives modules, copies of others, their own Variables with the same values.
   ///   throws  errors::FailedPreconditionError if one of them keeps handles to its Variables
   static void separate(const LeanVector<Module*>& modules);

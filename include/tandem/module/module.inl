@@ -71,6 +71,22 @@ TANDEM_INLINE void Module::set_extent(std::size_t size) {
   places().sizes[this] = places().models[this] = size;
   ++places().changes;
   std::swap(before, members_);
+  detail::variable_made.store(&take_variable, std::memory_order_release);
+}
+
+// The Variable becomes one of the Model's under its `.name`, or as "variable", "variable_1".
+[[gnu::cold]] TANDEM_INLINE void Module::take_variable(const Variable& v, std::string_view name) {
+  Handle model;
+  {
+    const std::lock_guard lock(places().mutex);
+    const Module* const at = places().model_around(&v);
+    if (!at) return;
+    model.state = at->state_;
+  }
+  Contents& c = model.contents();
+  const std::lock_guard lock(c.mutex);
+  const std::string own = c.names.free_name(name.empty() ? "variable" : std::string(name));
+  c.add(make_ref<Contents::Item>(Named{.path = own, .variable = v})).is_taken = true;
 }
 
 // The name of an expected slot, derived from its weight's path.
@@ -102,7 +118,7 @@ TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = tr
     paths.of[v.id()] = c.path + name;
   }
   c.add(make_ref<Contents::Item>(Named{.path = name, .variable = v, .regularizer = regularizer}));
-  return v;
+  return Variable(v);  // not made in the caller's object, where take_variable() would find it
 }
 [[gnu::cold]] TANDEM_INLINE void Module::add_variables(const std::vector<Named>& named) const {
   Contents& c = contents();
@@ -117,7 +133,7 @@ TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = tr
         if (const Tensor* t = c.expected_for(restored.back(), n.variable.spec()))
           n.variable.set_untracked(t->to(n.variable.device()));
       }
-      c.add(make_ref<Contents::Item>(n));
+      if (!c.rename_taken(n)) c.add(make_ref<Contents::Item>(n));
     }
   } catch (...) {
     c.shrink_to(before);

@@ -101,13 +101,12 @@ __attribute__((cold, no_sanitize("thread", "address"))) TANDEM_INLINE bool has_w
 }
 }  // namespace detail
 
-// Whether the object is a member of a Model.
-[[gnu::cold]] TANDEM_INLINE bool Module::Places::has_member(const Module* m) const {
-  for (auto at = models.upper_bound(m); at != models.begin();) {
+[[gnu::cold]] TANDEM_INLINE const Module* Module::Places::model_around(const void* address) const {
+  for (auto at = models.upper_bound(static_cast<const Module*>(address)); at != models.begin();) {
     --at;
-    if (reinterpret_cast<const char*>(m) < reinterpret_cast<const char*>(at->first) + at->second) return true;
+    if (address < reinterpret_cast<const char*>(at->first) + at->second) return at->first;
   }
-  return false;
+  return nullptr;
 }
 // Whether something else than a layer contains it, perhaps: if a module is locked, that is not known.
 [[gnu::cold]] TANDEM_INLINE bool Module::may_be_child() const {
@@ -125,17 +124,27 @@ __attribute__((cold, no_sanitize("thread", "address"))) TANDEM_INLINE bool has_w
   for (const detail::LayerCall* c = detail::layer_call; c; c = c->outer)
     if (c->layer) called = static_cast<const Module*>(c->layer);
   if (called->contents().has_parent.load(std::memory_order_relaxed)) return passed();
-  std::string model;
+  const Module* model = nullptr;
+  std::string name;
   {
     const std::lock_guard lock(places().mutex);
-    if (places().models.empty() || places().has_member(called) || detail::is_on_stack(called)) return passed();
-    for (const auto& [holder, size] : places().models)
-      if (detail::has_word(holder, size, called)) model = holder->contents().kind_name;
+    if (places().models.empty() || places().model_around(called)) return passed();
+    const auto find = [&](const Module* layer) {
+      for (const auto& [holder, size] : places().models)
+        if (detail::has_word(holder, size, layer)) model = holder, name = holder->contents().kind_name;
+    };
+    if (!detail::is_on_stack(called)) find(called);
+    else  // a copy, perhaps, that a loop over layers has made
+      for (const auto& [module, size] : places().sizes) {
+        if (module == called || module->state_.get() != called->state_.get()) continue;
+        if (places().model_around(module)) return passed();
+        find(module);
+      }
   }
-  if (model.empty() || called->may_be_child()) return passed();
+  if (!model || called->may_be_child()) return passed();
   errors::raise<errors::FailedPreconditionError>(
       called->contents().class_name().c_str(),
-      "this layer would not be trained or saved with '" + model +
+      "this layer would not be trained or saved with '" + name +
           "', which holds it by a pointer or in a container: a Model knows the Modules that are stored in the object "
           "itself. Call add_module(\"name\", layer) in its constructor; a layer of something else belongs into a Model "
           "of "

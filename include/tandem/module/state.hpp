@@ -1,6 +1,7 @@
 // The state of a Module: its Variables and children, and the registry of all Modules. For the definitions of
 // module/module.hpp.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -60,6 +61,7 @@ struct Module::Contents final : Opaque {
   struct Item final : Opaque {
     Named named;
     Handle module;
+    bool is_taken = false;  // by take_variable
 
     explicit Item(Named n) : named(std::move(n)) {}
     Item(const std::string& name, Handle m) : named{.path = name, .variable = {}}, module(std::move(m)) {}
@@ -105,6 +107,20 @@ struct Module::Contents final : Opaque {
     items.push_back(item);
     if (!item->is_module()) variables.push_back(item.get());
     return *item;
+  }
+  // Gives a Variable that take_variable() has added its own name; false if it is not among them.
+  bool rename_taken(const Named& n) {
+    for (Ref<Item>& item : items) {
+      if (!item->is_taken || !item->named.variable.is_same(n.variable)) continue;
+      Item* const before = item.get();
+      const Ref<Item> now = make_ref<Item>(n);
+      names.insert(n.path);
+      names.erase(before->named.path), names.restart();
+      *std::find(variables.begin(), variables.end(), before) = now.get();
+      item = now;
+      return true;
+    }
+    return false;
   }
   // Removes what was added since there were `count` items.
   void shrink_to(std::size_t count) noexcept {
@@ -177,7 +193,8 @@ struct Module::Places {
   std::map<const Module*, std::size_t, std::less<>> models;  // those alone
   std::atomic<u64> changes{1};                               // counts what may have put one module into another
 
-  bool has_member(const Module* m) const;
+  /// The innermost Model in whose bytes the address is, or null.
+  const Module* model_around(const void* address) const;
   LeanVector<Handle> handles(bool outermost);
 
   // A handle with the members directly inside a Model, in address order, or those of the Model that it was copied
