@@ -138,7 +138,7 @@ TEST_CASE("profiler: calls of traced functions hold their steps, planned or not"
 
 TEST_CASE("profiler: one at a time, scopes, a bound, a summary") {
   const Tensor a = ones({2});
-  ProfileScope("nobody listens");
+  { const ProfileScope unheard("nobody listens"); }
   Profiler profiler({.max_events = 3});
   CHECK_THROWS_AS(Profiler(), errors::FailedPreconditionError);
   {

@@ -57,7 +57,7 @@ struct CallOptions {
 ///     const CallScope scope({.deadline = Deadline::after(0.05), .cancel = token});
 class TANDEM_API CallScope {
  public:
-  explicit CallScope(CallOptions options);
+  [[nodiscard]] explicit CallScope(CallOptions options);
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
   ~CallScope();

@@ -64,13 +64,13 @@ class TANDEM_API Profiler {
 /// A named interval of the calling thread, next to its ops: "epoch 3".
 class TANDEM_API ProfileScope {
  public:
-  explicit ProfileScope(std::string name) : ProfileScope("scope", std::move(name)) {}
+  [[nodiscard]] explicit ProfileScope(std::string name) : ProfileScope("scope", std::move(name)) {}
   ProfileScope(const ProfileScope&) = delete;
   ProfileScope& operator=(const ProfileScope&) = delete;
   ~ProfileScope();
 
   // For the library itself.
-  ProfileScope(const char* kind, std::string name);
+  [[nodiscard]] ProfileScope(const char* kind, std::string name);
 
  private:
   const char* kind_;

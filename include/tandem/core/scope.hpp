@@ -19,7 +19,7 @@ TANDEM_API std::string scope_path(const std::string& name);
 /// within one trace becomes "scope_1".
 class TANDEM_API name_scope {
  public:
-  explicit name_scope(const std::string& name) : path_(detail::scope_path(name)), outer_(context.scope) {
+  [[nodiscard]] explicit name_scope(const std::string& name) : path_(detail::scope_path(name)), outer_(context.scope) {
     context.scope = path_.c_str();
   }
   name_scope(const name_scope&) = delete;
@@ -36,7 +36,9 @@ inline std::string scoped_name(const std::string& name) { return context.scope ?
 /// Creates new tensors on this device within the scope: auto scope = tandem::DeviceScope({Device::gpu, 0}).
 class TANDEM_API DeviceScope {
  public:
-  explicit DeviceScope(Device device) : device_(device), outer_(context.device) { context.device = &device_; }
+  [[nodiscard]] explicit DeviceScope(Device device) : device_(device), outer_(context.device) {
+    context.device = &device_;
+  }
   DeviceScope(const DeviceScope&) = delete;
   DeviceScope& operator=(const DeviceScope&) = delete;
   ~DeviceScope() { context.device = outer_; }
@@ -47,7 +49,9 @@ class TANDEM_API DeviceScope {
 };
 
 /// Creates a device scope by name: auto scope = tandem::device("GPU:0").
-inline DeviceScope device(std::string_view name) { return DeviceScope(device_named(name)); }
+[[nodiscard]] [[nodiscard]] [[nodiscard]] inline DeviceScope device(std::string_view name) {
+  return DeviceScope(device_named(name));
+}
 
 /// Layers that behave differently in training (Dropout, BatchNormalization) do so within the scope:
 ///     auto scope = training_scope(true);
@@ -55,7 +59,7 @@ inline DeviceScope device(std::string_view name) { return DeviceScope(device_nam
 /// been forgotten, which training_scope(false) answers. A traced function has a trace for each of the two modes.
 class TANDEM_API training_scope {
  public:
-  explicit training_scope(bool training) : outer_(detail::training), was_set_(detail::training_is_set) {
+  [[nodiscard]] explicit training_scope(bool training) : outer_(detail::training), was_set_(detail::training_is_set) {
     detail::training = training, detail::training_is_set = true;
   }
   training_scope(const training_scope&) = delete;

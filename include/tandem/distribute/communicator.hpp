@@ -133,7 +133,7 @@ struct TANDEM_API Groups {
 /// Makes a simulated rank's groups those of this thread.
 class TANDEM_API GroupsScope {
  public:
-  GroupsScope();
+  [[nodiscard]] GroupsScope();
   GroupsScope(const GroupsScope&) = delete;
   GroupsScope& operator=(const GroupsScope&) = delete;
   ~GroupsScope();

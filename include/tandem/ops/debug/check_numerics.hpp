@@ -47,7 +47,7 @@ TANDEM_API bool end_check_numerics() noexcept;
 ///   { const debugging::CheckNumericsScope trap;  train_step(); }
 class CheckNumericsScope {
  public:
-  CheckNumericsScope() : outer_(is_check_numerics_enabled()) { enable_check_numerics(); }
+  [[nodiscard]] CheckNumericsScope() : outer_(is_check_numerics_enabled()) { enable_check_numerics(); }
   CheckNumericsScope(const CheckNumericsScope&) = delete;
   CheckNumericsScope& operator=(const CheckNumericsScope&) = delete;
   ~CheckNumericsScope() {
