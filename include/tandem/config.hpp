@@ -1,6 +1,10 @@
 // Version, visibility, and the two modes (compiled, header-only). No other header makes decisions about modes.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Tandem needs C++20: compile with -std=c++20"
+#endif
+
 #define TANDEM_VERSION_MAJOR 0
 #define TANDEM_VERSION_MINOR 1
 #define TANDEM_VERSION_PATCH 0

@@ -208,6 +208,8 @@ TEST_CASE("weights of PyTorch: convolutions, normalizations, a dense layer") {
       ContainsSubstring("conv.weight float32[3,2,2,3] is only in the file") &&
           ContainsSubstring("call the model before"));
   net(image);
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { train::load_weights(net, path); }),
+             ContainsSubstring(".map gives the names") && ContainsSubstring(".convert is for"));
   const train::RestoreReport report = train::load_weights(net, path, {.convert = train::from_pytorch});
   CHECK(report.restored.size() == net.variables().size());
   CHECK(report.unused.empty());

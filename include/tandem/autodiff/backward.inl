@@ -301,7 +301,8 @@ TANDEM_INLINE std::string GradientTape::Log::source_of(const Entry& op, Span<con
   }
   const auto is_recorded = [&](const Tensor& t) { return map_.find(t.id()) >= 0; };
   if (std::any_of(targets.begin(), targets.end(), is_recorded)) return {};
-  return ", which the tape has not recorded as computed from anything that it watches";
+  return ", which the tape has not recorded as computed from anything that it watches; call watch() before the first "
+         "use";
 }
 
 TANDEM_INLINE std::vector<Gradient> GradientTape::gradients(const Targets& targets, Span<const Source> sources,

@@ -2,6 +2,7 @@
 // losses (regression.hpp, crossentropy.hpp, hinge.hpp).
 #pragma once
 #include <string>
+#include <type_traits>
 
 #include "tandem/losses/pair.hpp"
 
@@ -37,6 +38,11 @@ class TANDEM_API Loss {
   /// it gets 1 in place of a label, and 0.5 in place of a prediction, that is not finite and whose weight is 0.
   Loss(const std::string& name, tandem::detail::PairFunction function, LossOptions options = {},
        tandem::detail::Ignored ignored = {});
+  /// The same by the function alone, which is called "loss": {.loss = [](const Tensor& y, const Tensor& p) { ... }}.
+  template <class F>
+    requires(std::is_class_v<F> && !std::is_base_of_v<Loss, F> &&
+             std::is_invocable_r_v<Tensor, const F&, const Tensor&, const Tensor&>)
+  Loss(const F& function) : Loss("loss", function) {}
 
   Tensor operator()(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {}, OpOptions = {}) const;
   const std::string& name() const { return name_; }

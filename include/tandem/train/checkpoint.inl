@@ -181,9 +181,14 @@ struct Checkpoint::Changes {
   }
   void check(const std::string& path) const {
     if (wrong.empty()) return;
-    const char* const advice = options.convert ? "\n(the weights of another framework are converted for Variables that "
-                                                 "exist: call the model before, so that its layers make them)"
-                                               : "";
+    std::string advice;
+    if (options.convert && variables.empty() && report.missing.empty() && report.mismatched.empty())
+      advice =
+          "\n(the weights of another framework are converted for Variables that exist: call the model before, so that "
+          "its layers make them)";
+    else if (!report.missing.empty() && !report.unused.empty())
+      advice = std::string("\n(.map gives the names in the file those of this model") +
+               (options.convert ? ")" : "; .convert is for the weights of another framework: train::from_pytorch)");
     errors::raise<errors::InvalidArgumentError>("restore", path + " belongs to another model:" + wrong + advice);
   }
   void apply() const {

@@ -35,7 +35,10 @@ TANDEM_INLINE void rename(TensorMap& values, const NameMap& map) {
   }
   std::string wrong;
   for (const std::string& key : unused) wrong += " '" + key + "'";
-  if (!wrong.empty()) refuse("no name in the file fits these keys of .map:" + wrong);
+  if (!wrong.empty())
+    refuse("no name in the file fits these keys of .map:" + wrong +
+           "; a key is a name, or the beginning of names up to "
+           "and with a '/' or a '.'");
   values = std::move(renamed);
 }
 

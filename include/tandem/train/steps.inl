@@ -302,6 +302,10 @@ TANDEM_INLINE void ModelSteps::measure(const Parts& parts, const Tensor& predict
 TANDEM_INLINE void ModelSteps::build(const Batch& batch) {
   const Optimizer& optimizer = impl::optimizer_for(options.optimizer);
   trace_(batch);  // also the state of metrics that depends on the number of classes
+  if (parts_of(batch).labels.rank() == 0)
+    tandem::detail::warn(
+        "fit: the label of the first batch is a scalar, so that each element of the data set is a batch of its own; "
+        "data.batch(32) makes batches of 32 elements");
   const std::vector<Variable> weights = model.trainable_variables();
   if (options.loss_scale)
     for (const Module::Named& w : model.named_variables())

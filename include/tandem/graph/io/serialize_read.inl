@@ -81,7 +81,8 @@ TANDEM_LAZY class GraphReader final : AttrReader {
     errors::raise<errors::NotFoundError>(
         "parse_graph", "the graph has the op '" + name + "', which is not among the " + std::to_string(count) +
                            " ops of LoadOptions::ops (all_ops() of tandem/op_table.hpp has those of the core, "
-                           "linalg::, signal:: and strings::all_ops() of tandem/*_op_table.hpp those of a component)");
+                           "all_ops() in the namespace of a component those of the component too: strings::all_ops() "
+                           "of tandem/strings_op_table.hpp)");
   }
 
   void read_variables() {
