@@ -15,10 +15,9 @@
 #endif
 
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
-#include "tandem/config.hpp"
+#include "cuda/driver/library.hpp"
 
 namespace TANDEM_NS::cuda {
 
@@ -163,15 +162,6 @@ struct Cudnn {
   decltype(&::cudnnBackendExecute) execute;
 };
 #endif
-
-/// A library's functions, or the reason why they are not available.
-template <class Functions>
-struct Library {
-  Functions functions{};
-  std::string error;  // empty if the functions are available
-
-  bool is_open() const { return error.empty(); }
-};
 
 /// Loads the library at the first call and returns the same result afterwards. Thread-safe.
 const Library<Driver>& driver();
