@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "cuda/driver/capture.hpp"
 #include "cuda/driver/driver.hpp"
@@ -160,6 +161,20 @@ void raise_fault(const Queue& q) {
                 std::to_string(f.limit) + ")" + found + "the result is zero there)");
 }
 
+struct AskedAfterWait {
+  std::mutex mutex;
+  std::vector<AfterWait*> all;
+};
+AskedAfterWait& asked_after_wait(int device) {
+  static AskedAfterWait* const of_device = new AskedAfterWait[max_devices];
+  return of_device[device];
+}
+void raise_after_wait(int device) {
+  AskedAfterWait& a = asked_after_wait(device);
+  const std::lock_guard lock(a.mutex);
+  for (AfterWait* asked : a.all) asked->raise_errors();
+}
+
 }  // namespace
 
 const Devices& devices() {
@@ -194,6 +209,18 @@ void wait(int device) {
   check(cudaStreamSynchronize(q.stream), "device", "wait");
   for (u64 ended = ops.ended.load(); ended < before && !ops.ended.compare_exchange_weak(ended, before);) continue;
   raise_fault(q);
+  raise_after_wait(device);
+}
+
+void add_after_wait(int device, AfterWait& asked) {
+  AskedAfterWait& a = asked_after_wait(device);
+  const std::lock_guard lock(a.mutex);
+  a.all.push_back(&asked);
+}
+void remove_after_wait(int device, AfterWait& asked) {
+  AskedAfterWait& a = asked_after_wait(device);
+  const std::lock_guard lock(a.mutex);
+  std::erase(a.all, &asked);
 }
 
 void launching(int device, const char* op) { launches_of(device).add(op); }

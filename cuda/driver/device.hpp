@@ -3,6 +3,7 @@
 #include <atomic>
 #include <string>
 
+#include "cuda/driver/after_wait.hpp"
 #include "cuda/queue.hpp"
 
 namespace TANDEM_NS::cuda {
@@ -19,12 +20,10 @@ const Devices& devices();
 
 /// Whether a kernel that ran before has failed: what no launch or copy fails by itself with.
 bool is_asynchronous(cudaError_t status);
-/// Makes a device current for the calling thread.
-void use_device(int device);
 /// The device's queue, created at first use.
 const Queue& queue(int device);
 /// Waits until all launched work has run.
-///   throws  CudaError, or InvalidArgumentError for an index that a kernel found out of range
+///   throws  CudaError, InvalidArgumentError for an index that a kernel found out of range, or what an AfterWait raises
 void wait(int device);
 /// The number of implicit waits: copies to the host, and from memory of the host that the device reads by itself.
 std::atomic<std::uint64_t>& hidden_waits();

@@ -108,6 +108,7 @@ cudaError_t cudaGetDevice(int* device) { return *device = emulator::current_devi
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int) {
   return *value = what == cudaDevAttrPageableMemoryAccess ? 0 : 9, cudaSuccess;
 }
+cudaError_t cudaDeviceGetPCIBusId(char* text, int, int) { return *text = 0, cudaSuccess; }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *can = 1, cudaSuccess; }
 // Each second access is one peer too many.
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
@@ -149,6 +150,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned) { return *e = nullptr, cudaSuccess; }
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* a, const void* p) {
   a->type = p == emulator::managed ? cudaMemoryTypeManaged : cudaMemoryTypeUnregistered;
