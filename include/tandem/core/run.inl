@@ -57,11 +57,11 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
 }
 
 // Computes the output specs that depend on data. The data is read on the host: that of the host_inputs, or of all
-// inputs if the call has none of them.
+// inputs if the call has none of them. A collective has no other data that its sizes depend on.
 [[gnu::noinline]] TANDEM_INLINE Specs resolve(const OpDef& op, KernelCall call, Inputs in, Span<Operand> operands) {
   Tensors fetched;
   InlinedVector<Operand, 8> host;
-  const bool reads_host = has_host_inputs(op, in.size());
+  const bool reads_host = op.flags.collective || has_host_inputs(op, in.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
     host.push(operands[i]);
     if (!in[i]->raw() && !names_input(op.shape_inputs, i)) check_value(op.name, *in[i]);

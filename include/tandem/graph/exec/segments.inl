@@ -10,10 +10,10 @@
 namespace TANDEM_NS::detail {
 
 // Whether the step only launches a kernel, on a device that can capture it and on operands there: what a kernel reads
-// on the host is part of a launch.
+// on the host is part of a launch. A collective is not: each one has its own time limit, and error.
 TANDEM_LAZY_INLINE bool PlannedProgram::is_launch(const Step& s) const {
   const Backend* const b = s.op ? backends[s.stream.device.kind] : nullptr;
-  if (!b || !b->begin_capture) return false;
+  if (!b || !b->begin_capture || s.op->flags.collective) return false;
   const CallAt& call = calls_[s.call];
   const ValueId* const operands = operand_values_.data() + call.operands;
   return std::all_of(operands, operands + call.inputs + call.outputs,
