@@ -1,10 +1,12 @@
 // Definitions of distribute/bucket_ops.hpp.
 #pragma once
 #include <cstring>
+#include <utility>
 
 #include "tandem/core/apply.hpp"
 #include "tandem/distribute/bucket.hpp"
 #include "tandem/distribute/bucket_ops.hpp"
+#include "tandem/distribute/exchange.hpp"
 
 namespace TANDEM_NS {
 namespace distribute::impl {
@@ -19,7 +21,7 @@ inline void check_bucket(const InferCall& c, std::size_t first) {
 }
 TANDEM_INLINE Specs infer_start_bucket(const InferCall& c) {
   check_bucket(c, 0);
-  return Specs(Spec{Shape{}, DType::int64, {}});
+  return Specs(Spec{Shape{}, DType::int64, c.spec(0).device});
 }
 TANDEM_INLINE Specs infer_wait_bucket(const InferCall& c) {
   check_bucket(c, 1);
@@ -28,13 +30,42 @@ TANDEM_INLINE Specs infer_wait_bucket(const InferCall& c) {
   return r;
 }
 inline std::size_t bytes_of(const Operand& x) { return static_cast<std::size_t>(x.size()) * size_of(x.spec->dtype); }
+inline std::size_t bytes_of(Span<const Operand> all) {
+  std::size_t bytes = 0;
+  for (const Operand& x : all) bytes += bytes_of(x);
+  return bytes;
+}
+// The sum runs beside the kernels that follow. The token's value is not read: its memory stays as it is.
+inline void start_on_gpu(const KernelCall& c, const SumBucketAttrs& a, const Communicator& group, Bucket& bucket) {
+  const Device device = c.stream.device;
+  if (bucket.launched != Bucket::none) group.join(bucket.launched, c);  // a call that failed has left it
+  bucket.launched = Bucket::none;
+  bucket.on_gpu.resize(bytes_of(c.in), device);
+  std::byte* to = bucket.on_gpu.data();
+  for (const Operand& x : c.in)
+    if (const std::size_t n = bytes_of(x)) copy_bytes(to, device, x.data, device, n), to += n;
+  const DType dtype = c.in[0].spec->dtype;
+  bucket.launched = group.launch({.kind = Collective::all_reduce,
+                                  .dtype = dtype,
+                                  .input = bucket.on_gpu.data(),
+                                  .output = bucket.on_gpu.data(),
+                                  .count = static_cast<i64>(bucket.on_gpu.size() / size_of(dtype))},
+                                 c, "all_reduce", a.label);
+}
+inline void wait_on_gpu(const KernelCall& c, const Communicator& group, Bucket& bucket) {
+  group.join(std::exchange(bucket.launched, Bucket::none), c);
+  const Device device = c.stream.device;
+  const std::byte* from = bucket.on_gpu.data();
+  for (const Operand& y : c.out)
+    if (const std::size_t n = bytes_of(y)) copy_bytes(y.data, device, from, device, n), from += n;
+}
 TANDEM_INLINE void start_bucket_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<SumBucketAttrs>();
   const Communicator group = Groups::find(c.op, a.group);
   Bucket& bucket = bucket_of(group, a.number);
+  if (is_on_gpu(c)) return start_on_gpu(c, a, group, bucket);
   bucket.running.wait();  // a call that failed has left it
-  std::size_t bytes = 0;
-  for (const Operand& x : c.in) bytes += bytes_of(x);
+  const std::size_t bytes = bytes_of(c.in);
   bucket.bytes.resize(bytes);
   std::size_t at = 0;
   for (const Operand& x : c.in) {
@@ -52,11 +83,12 @@ TANDEM_INLINE void start_bucket_kernel(const KernelCall& c) {
 }
 TANDEM_INLINE void wait_bucket_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<SumBucketAttrs>();
-  Bucket& bucket = bucket_of(Groups::find(c.op, a.group), a.number);
-  std::size_t bytes = 0;
-  for (const Operand& y : c.out) bytes += bytes_of(y);
-  if (!bucket.running || bytes != bucket.bytes.size())
+  const Communicator group = Groups::find(c.op, a.group);
+  Bucket& bucket = bucket_of(group, a.number);
+  const bool gpu = is_on_gpu(c), begun = gpu ? bucket.launched != Bucket::none : static_cast<bool>(bucket.running);
+  if (!begun || bytes_of(c.out) != (gpu ? bucket.on_gpu.size() : bucket.bytes.size()))
     errors::raise<errors::InternalError>(c.op, a.label + " was not begun, or is another one");
+  if (gpu) return wait_on_gpu(c, group, bucket);
   bucket.running.wait();
   std::size_t at = 0;
   for (const Operand& y : c.out) {
@@ -68,9 +100,14 @@ constexpr OpDef bucket_row(const char* name, const char* inputs, Specs (*infer)(
           .input_names = inputs,
           .infer = infer,
           .cpu = kernel,
+          .cuda = TANDEM_CUDA(kernel),
           .dtype_input = -1,
           .saves = Saves::nothing,
-          .flags = {.stateful = true, .non_differentiable = true, .takes_half = kernels_take_half, .collective = true},
+          .flags = {.stateful = true,
+                    .non_differentiable = true,
+                    .takes_half = kernels_take_half,
+                    .cuda_takes_half = true,
+                    .collective = true},
           .attrs = &tandem::detail::attr_type<SumBucketAttrs>,
           .rare = {.in_errors = "all_reduce"}};
 }

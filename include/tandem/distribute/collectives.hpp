@@ -12,9 +12,11 @@
 namespace TANDEM_NS::distribute {
 
 /// Every rank of the group must call the operation, in the same order among the group's operations, and with tensors
-/// of one dtype. Tensors live on the CPU. In errors of the group the operation has the name `.name`, or the line.
-///   throws  all of them: errors::UnavailableError if the group's timeout passes or another rank is lost;
-///           errors::FailedPreconditionError if ranks call different operations (Communicator::run)
+/// of one dtype, all on the CPU or all on a GPU (which needs tandem::distribute_nccl). In errors of the group the
+/// operation has the name `.name`, or the line.
+///   throws  all of them: errors::UnavailableError if the group's timeout passes or another rank is lost, of tensors on
+///           a GPU when a value is read, or by a later operation; errors::FailedPreconditionError if ranks call
+///           different operations (Communicator::run); errors::UnimplementedError for a dtype that NCCL cannot combine
 struct CollectiveOptions {
   TANDEM_OP_OPTIONS;
   std::optional<Communicator> group = {};  ///< default: Communicator::world()

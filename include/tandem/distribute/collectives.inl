@@ -1,11 +1,10 @@
 // Definitions of distribute/collectives.hpp: the ops, their kernels and gradients.
 #pragma once
-#include <complex>
 #include <cstring>
 
-#include "tandem/base/half.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/distribute/collectives.hpp"
+#include "tandem/distribute/exchange.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
@@ -90,34 +89,15 @@ TANDEM_INLINE Specs infer_all_reduce(const InferCall& c) {
   if (!fits) raise_specs(c, std::string(name(a.op)) + " is not defined for " + tandem::name(d));
   return Specs(c.spec(0));
 }
-template <class T>
-void divide_by(void* data, i64 count, int ranks) {
-  T* const x = static_cast<T*>(data);
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-    for (i64 i = 0; i < count; ++i) x[i] = T(static_cast<float>(x[i]) / static_cast<float>(ranks));
-  } else {
-    const auto p = static_cast<T>(static_cast<float>(ranks));
-    for (i64 i = 0; i < count; ++i) x[i] /= p;
-  }
-}
-TANDEM_INLINE void divide(void* data, DType dtype, i64 count, int ranks) {
-  switch (dtype) {
-    case DType::float32: return divide_by<float>(data, count, ranks);
-    case DType::float64: return divide_by<double>(data, count, ranks);
-    case DType::float16: return divide_by<Half>(data, count, ranks);
-    case DType::bfloat16: return divide_by<BFloat16>(data, count, ranks);
-    case DType::complex64: return divide_by<std::complex<float>>(data, count, ranks);
-    default: return divide_by<std::complex<double>>(data, count, ranks);
-  }
-}
 TANDEM_INLINE void all_reduce_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<CollectiveAttrs>();
   const Communicator group = group_of(c.op, a);
   Collective call = call_of(c, Collective::all_reduce);
-  call.op = a.op == ReduceOp::mean ? ReduceOp::sum : a.op;
+  const bool divides = a.op == ReduceOp::mean && !is_on_gpu(c);
+  call.op = divides ? ReduceOp::sum : a.op;
   call.combine = combine_fn(call.op, call.dtype);
-  group.run(call, "all_reduce", a.label);
-  if (a.op == ReduceOp::mean) divide(call.output, call.dtype, call.count, group.size());
+  exchange(c, group, call, "all_reduce", a.label);
+  if (divides) divide(call.output, call.dtype, call.count, group.size());
 }
 inline Tensor reduced(const Tensor& x, CollectiveAttrs a, ReduceOp op) {
   a.op = op;
@@ -159,10 +139,12 @@ TANDEM_INLINE void broadcast_kernel(const KernelCall& c) {
   const Communicator group = group_of(c.op, a);
   Collective call = call_of(c, Collective::broadcast);
   call.root = static_cast<int>(a.root);
-  if (group.rank() == call.root && call.input != call.output && call.count)
-    std::memcpy(call.output, call.input, static_cast<std::size_t>(call.count) * size_of(call.dtype));
-  call.input = nullptr;
-  group.run(call, c.op, a.label);
+  if (!is_on_gpu(c)) {
+    if (group.rank() == call.root && call.input != call.output && call.count)
+      std::memcpy(call.output, call.input, static_cast<std::size_t>(call.count) * size_of(call.dtype));
+    call.input = nullptr;
+  }
+  exchange(c, group, call, c.op, a.label);
 }
 TANDEM_INLINE Grads broadcast_gradient(const GradCall& c) {
   const auto& a = c.get<CollectiveAttrs>();
@@ -198,7 +180,7 @@ TANDEM_INLINE void all_gather_kernel(const KernelCall& c) {
   Collective call = call_of(c, Collective::all_gather);
   call.receive = receive;
   call.unit = c.in.size() > 1 ? row_size(c.in[0].shape()) : call.count;
-  group.run(call, c.op, a.label);
+  exchange(c, group, call, c.op, a.label);
 }
 TANDEM_INLINE Grads all_gather_gradient(const GradCall& c) {
   const auto& a = c.get<CollectiveAttrs>();
@@ -241,7 +223,7 @@ TANDEM_INLINE void reduce_scatter_kernel(const KernelCall& c) {
   Collective call = call_of(c, Collective::reduce_scatter);
   call.receive = receive;
   call.combine = combine_fn(ReduceOp::sum, call.dtype);
-  group.run(call, c.op, a.label);
+  exchange(c, group, call, c.op, a.label);
 }
 TANDEM_INLINE Grads reduce_scatter_gradient(const GradCall& c) {
   const auto& a = c.get<CollectiveAttrs>();
@@ -285,7 +267,7 @@ TANDEM_INLINE void all_to_all_kernel(const KernelCall& c) {
   Collective call = call_of(c, Collective::all_to_all);
   call.send = send, call.receive = receive;
   call.unit = c.in.size() > 1 ? row : call.count;
-  group.run(call, c.op, a.label);
+  exchange(c, group, call, c.op, a.label);
 }
 TANDEM_INLINE Grads all_to_all_gradient(const GradCall& c) {
   const auto& a = c.get<CollectiveAttrs>();
@@ -303,10 +285,11 @@ constexpr OpDef collective_row(const char* name, Specs (*infer)(const InferCall&
   return {.name = name,
           .infer = infer,
           .cpu = kernel,
+          .cuda = TANDEM_CUDA(kernel),
           .gradient = gradient,
           .dtypes = moved,
           .saves = Saves::nothing,
-          .flags = {.stateful = true, .takes_half = kernels_take_half, .collective = true},
+          .flags = {.stateful = true, .takes_half = kernels_take_half, .cuda_takes_half = true, .collective = true},
           .attrs = &tandem::detail::attr_type<CollectiveAttrs>};
 }
 constexpr OpDef rows_row(const char* name, const char* inputs, Specs (*infer)(const InferCall&), KernelFn kernel,

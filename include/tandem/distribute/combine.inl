@@ -1,4 +1,4 @@
-// Definitions of name(ReduceOp) and combine_fn, distribute/{transport,communicator}.hpp: elements of two ranks.
+// Definitions of name(ReduceOp), combine_fn and divide, distribute/{transport,communicator}.hpp: elements of two ranks.
 #pragma once
 #include <complex>
 #include <type_traits>
@@ -92,6 +92,27 @@ TANDEM_INLINE CombineFn combine_fn(ReduceOp op, DType dtype) {
       if (op == ReduceOp::min) return &combine<bool, &both>;
       return op == ReduceOp::max ? &combine<bool, &either> : nullptr;
     default: return nullptr;
+  }
+}
+
+template <class T>
+void divide_by(void* data, i64 count, int ranks) {
+  T* const x = static_cast<T*>(data);
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    for (i64 i = 0; i < count; ++i) x[i] = T(static_cast<float>(x[i]) / static_cast<float>(ranks));
+  } else {
+    const auto p = static_cast<T>(static_cast<float>(ranks));
+    for (i64 i = 0; i < count; ++i) x[i] /= p;
+  }
+}
+TANDEM_INLINE void divide(void* data, DType dtype, i64 count, int ranks) {
+  switch (dtype) {
+    case DType::float32: return divide_by<float>(data, count, ranks);
+    case DType::float64: return divide_by<double>(data, count, ranks);
+    case DType::float16: return divide_by<Half>(data, count, ranks);
+    case DType::bfloat16: return divide_by<BFloat16>(data, count, ranks);
+    case DType::complex64: return divide_by<std::complex<float>>(data, count, ranks);
+    default: return divide_by<std::complex<double>>(data, count, ranks);
   }
 }
 

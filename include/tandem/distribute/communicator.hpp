@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tandem/distribute/device_transport.hpp"
 #include "tandem/distribute/transport.hpp"
 #include "tandem/util/ref.hpp"
 
@@ -108,6 +109,15 @@ class TANDEM_API Communicator {
   /// Begins one. The buffers must live, and not be used, until wait() has returned or raised.
   Running start(const Collective& call, const char* op, const std::string& label) const;
 
+  /// Begins one on buffers in the memory of a GPU, behind what was launched there, and returns without waiting for the
+  /// GPU. One that fails is raised by the next wait for the GPU, or the next operation.
+  ///   kernel   the call whose kernel begins it
+  ///   returns  its number for join()
+  ///   throws   errors::UnimplementedError if nothing connects GPUs (DeviceTransport), or not for this dtype
+  i64 launch(const Collective& call, const KernelCall& kernel, const char* op, const std::string& label) const;
+  /// Lets what is launched on the GPU from now on wait for its end. The buffers may be used, or released, then.
+  void join(i64 number, const KernelCall& kernel) const;
+
   /// Whether both are the same group.
   friend bool operator==(const Communicator& a, const Communicator& b) { return a.state_ == b.state_; }
 
@@ -117,6 +127,7 @@ class TANDEM_API Communicator {
   friend struct impl::Groups;
   explicit Communicator(Ref<Opaque> state) : state_(std::move(state)) {}
   State& state() const;
+  DeviceTransport& on(Device device, const char* op) const;
   Ref<Opaque> state_;  // a State, a complete type only inside the library
 };
 
@@ -142,6 +153,8 @@ class TANDEM_API GroupsScope {
   void* before_;
 };
 
+/// Divides the elements of floating or complex tensors in host memory by the number of ranks.
+TANDEM_API void divide(void* data, DType dtype, i64 count, int ranks);
 /// The function that combines elements of a dtype, or null if the op is not defined for it.
 TANDEM_API CombineFn combine_fn(ReduceOp op, DType dtype);
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tandem/base/error.hpp"
+#include "tandem/core/backend.hpp"
 #include "tandem/distribute/bucket.hpp"
 #include "tandem/distribute/communicator.hpp"
 #include "tandem/distribute/lone.hpp"
@@ -46,7 +47,7 @@ using Fingerprint = std::array<char, 192>;
 constexpr i64 checked_operations = 100;
 }  // namespace impl
 
-struct Communicator::State final : Opaque {
+struct Communicator::State final : Opaque, DeviceErrors {
   const char* kind() const override { return "communicator"; }
 
   std::string name;
@@ -58,13 +59,17 @@ struct Communicator::State final : Opaque {
   const pid_t process = ::getpid();
   std::string failure;  // why the group is dead; empty: it is not
   std::map<i64, impl::Bucket> buckets;
+  std::map<int, std::unique_ptr<DeviceTransport>> on_gpu;  // by the number of this rank's GPU
 
   void check_process(const char* op) const;
-  void check(const Collective& call, const char* op, const std::string& label);
+  void check_alive(const char* op) const;
+  void check(const Collective& call, const char* op, const std::string& label, bool on_gpu);
   void find_nodes();
   std::vector<impl::Fingerprint> gather(const impl::Fingerprint& own, const char* op, const std::string& what);
   void wait(Pending& pending, const char* op, const std::string& what);
-  [[noreturn]] void fail(const char* op, const std::string& what);
+  [[noreturn]] void fail(const char* op, const std::string& what, i64 at_step);
+  [[noreturn]] TANDEM_INLINE void raise(const CallText& call, const std::string& why) override;
+  void die(const std::string& why);
 };
 
 struct Running::Call {
@@ -80,6 +85,7 @@ namespace impl {
 inline std::string call_text(const std::string& op, const std::string& label) {
   return label.empty() ? op : op + " " + label;
 }
+inline std::string step_text(i64 step) { return step < 0 ? std::string() : " at step " + std::to_string(step); }
 }  // namespace impl
 
 // The texts of all ranks.
@@ -105,12 +111,13 @@ TANDEM_INLINE void Communicator::State::check_process(const char* op) const {
 }
 // Compares the call with those of the other ranks, before it is made: different ones would wait for each other or
 // exchange nonsense.
-TANDEM_INLINE void Communicator::State::check(const Collective& call, const char* op, const std::string& label) {
+TANDEM_INLINE void Communicator::State::check(const Collective& call, const char* op, const std::string& label,
+                                              bool gpu) {
   if (operations++ >= impl::checked_operations && !checks_all) return;
   const auto size = static_cast<std::size_t>(transport->size());
   if (size == 1) return;
   impl::Fingerprint own{};
-  const std::string common = impl::common_text(call), text = common + '\0' + label;
+  const std::string common = impl::common_text(call) + (gpu ? " on a GPU" : ""), text = common + '\0' + label;
   std::memcpy(own.data(), text.data(), std::min(text.size(), own.size() - 1));
   const std::vector<impl::Fingerprint> all = gather(own, op, impl::call_text(op, label));
   const auto label_of = [&](std::size_t rank) {
@@ -120,9 +127,8 @@ TANDEM_INLINE void Communicator::State::check(const Collective& call, const char
   };
   for (std::size_t i = 1; i < size; ++i) {
     if (std::strcmp(all[i].data(), all[0].data()) == 0) continue;
-    failure = "ranks called different operations: rank 0 " + std::string(all[0].data()) + label_of(0) + ", rank " +
-              std::to_string(i) + " " + all[i].data() + label_of(i);
-    transport->abort();
+    die("ranks called different operations: rank 0 " + std::string(all[0].data()) + label_of(0) + ", rank " +
+        std::to_string(i) + " " + all[i].data() + label_of(i));
     errors::raise<errors::FailedPreconditionError>(op, failure + " (operation " + std::to_string(operations) +
                                                            " of group '" + name +
                                                            "': all ranks must run the same program)");
@@ -131,27 +137,40 @@ TANDEM_INLINE void Communicator::State::check(const Collective& call, const char
 // Waits for an operation of the transport; the group is dead if that fails.
 TANDEM_INLINE void Communicator::State::wait(Pending& pending, const char* op, const std::string& what) {
   bool ended = false;
-  const auto die = [&](const errors::OpError& e) {
-    failure = what + (step >= 0 ? " at step " + std::to_string(step) : std::string()) + ": " + e.message();
-    transport->abort();
-  };
   try {
     ended = pending.wait(timeout);
   } catch (const errors::UnavailableError& e) {
-    die(e);
+    die(what + impl::step_text(step) + ": " + e.message());
     errors::raise<errors::UnavailableError>(op, failure);
   } catch (const errors::FailedPreconditionError& e) {
-    die(e);
+    die(what + impl::step_text(step) + ": " + e.message());
     errors::raise<errors::FailedPreconditionError>(op, failure);
   }
-  if (!ended) fail(op, what);
+  if (!ended) fail(op, what, step);
 }
-TANDEM_INLINE void Communicator::State::fail(const char* op, const std::string& what) {
-  failure = what + ": no answer within " + impl::seconds_text(timeout);
-  if (step >= 0) failure += " at step " + std::to_string(step);
-  if (const std::string seen = transport->last_seen(); !seen.empty()) failure += "; " + seen;
+// Nothing of the group runs, and nothing reads or writes its buffers, afterwards.
+TANDEM_INLINE void Communicator::State::die(const std::string& why) {
+  failure = why;
   transport->abort();
+  for (const auto& [index, of_gpu] : on_gpu)
+    if (of_gpu) of_gpu->abort();
+}
+TANDEM_INLINE void Communicator::State::fail(const char* op, const std::string& what, i64 at_step) {
+  const std::string seen = transport->last_seen();
+  die(what + ": no answer within " + impl::seconds_text(timeout) + impl::step_text(at_step) +
+      (seen.empty() ? seen : "; " + seen));
   errors::raise<errors::UnavailableError>(op, failure);
+}
+// Of an operation on a GPU, which nobody has waited for.
+TANDEM_INLINE void Communicator::State::raise(const CallText& call, const std::string& why) {
+  check_alive(call.op.c_str());
+  if (why.empty()) fail(call.op.c_str(), call.what, call.step);
+  const std::string seen = transport->last_seen();
+  die(call.what + impl::step_text(call.step) + ": " + why + (seen.empty() ? seen : "; " + seen));
+  errors::raise<errors::UnavailableError>(call.op.c_str(), failure);
+}
+TANDEM_INLINE void Communicator::State::check_alive(const char* op) const {
+  if (!failure.empty()) errors::raise<errors::UnavailableError>(op, "group '" + name + "' is dead since " + failure);
 }
 // Which ranks share a machine.
 TANDEM_INLINE void Communicator::State::find_nodes() {
@@ -246,8 +265,7 @@ TANDEM_INLINE Communicator Communicator::split(int color, int key) const {
     c.state().step = s.step;
     return c;
   } catch (const std::exception& e) {  // the other ranks may have gone on
-    s.failure = std::string("split: ") + e.what();
-    s.transport->abort();
+    s.die(std::string("split: ") + e.what());
     throw;
   }
 }
@@ -256,15 +274,13 @@ TANDEM_INLINE void Communicator::barrier() const { run({}, "barrier", {}); }
 TANDEM_INLINE Running Communicator::start(const Collective& call, const char* op, const std::string& label) const {
   State& s = state();
   s.check_process(op);
-  if (!s.failure.empty())
-    errors::raise<errors::UnavailableError>(op, "group '" + s.name + "' is dead since " + s.failure);
-  s.check(call, op, label);
+  s.check_alive(op);
+  s.check(call, op, label, false);
   Running r(new Running::Call{state_, nullptr, op, label});
   try {
     r.call_->pending = s.transport->start(call);
   } catch (const std::exception& e) {  // the other ranks may have begun it
-    s.failure = impl::call_text(op, label) + ": " + e.what();
-    s.transport->abort();
+    s.die(impl::call_text(op, label) + ": " + e.what());
     throw;
   }
   return r;
@@ -277,6 +293,52 @@ TANDEM_INLINE void Running::wait() {
   s.check_process(call->op.c_str());
   if (!s.failure.empty()) errors::raise<errors::UnavailableError>(call->op.c_str(), what + ": " + s.failure);
   s.wait(*call->pending, call->op.c_str(), what);
+}
+
+namespace impl {
+inline constinit MakeDeviceTransport device_backend = nullptr;  // set while headers of backends are initialized
+TANDEM_INLINE bool set_device_backend(MakeDeviceTransport make) noexcept { return device_backend = make, true; }
+}  // namespace impl
+
+TANDEM_INLINE DeviceTransport& Communicator::on(Device device, const char* op) const {
+  State& s = state();
+  const auto found = s.on_gpu.find(device.index);
+  if (found != s.on_gpu.end()) return *found->second;
+  if (!impl::device_backend)
+    errors::raise<errors::UnimplementedError>(
+        op, "no kernel on " + to_string(device) + ": nothing in this program connects GPUs (include " +
+                "tandem/distribute_nccl.hpp and link tandem::distribute_nccl, or move the operands by .cpu())");
+  std::unique_ptr<DeviceTransport> made = impl::device_backend(*this, s, device.index);
+  return *s.on_gpu.emplace(device.index, std::move(made)).first->second;
+}
+TANDEM_INLINE i64 Communicator::launch(const Collective& call, const KernelCall& kernel, const char* op,
+                                       const std::string& label) const {
+  State& s = state();
+  const Device device = kernel.stream.device;
+  s.check_process(op);
+  s.check_alive(op);
+  if (size() == 1) {
+    const std::size_t bytes = static_cast<std::size_t>(call.count) * size_of(call.dtype);
+    if (call.input != call.output && bytes) copy_bytes(call.output, device, call.input, device, bytes);
+    return -1;
+  }
+  s.check(call, op, label, true);
+  const std::string what = impl::call_text(op, label);
+  try {
+    return on(device, op).start(call, kernel, {op, what, s.step});
+  } catch (const errors::UnimplementedError&) {  // in all ranks, and nothing was begun
+    throw;
+  } catch (const errors::FailedPreconditionError&) {  // likewise: a rank without NCCL
+    throw;
+  } catch (const std::exception& e) {  // the other ranks may have begun it
+    if (s.failure.empty()) s.die(what + ": " + e.what());
+    throw;
+  }
+}
+TANDEM_INLINE void Communicator::join(i64 number, const KernelCall& kernel) const {
+  if (number < 0) return;
+  state().check_alive(kernel.op);
+  on(kernel.stream.device, kernel.op).join(number, kernel);
 }
 TANDEM_INLINE void Communicator::run(const Collective& call, const char* op, const std::string& label) const {
   start(call, op, label).wait();
