@@ -9,6 +9,7 @@
 #             these belong to libraries that are headers alone
 #   debian    the Debian packages of the one or the other
 #   zlib      whether it reads or writes compressed files
+#   cuda      whether it uses what a library built with CUDA has, beside kernels of its ops
 # A fuzzer tests/fuzz/<name>_fuzz.cpp and golden values tests/golden/with_<name>_test.cpp belong to it.
 # TANDEM_COMPONENT_NAMES has the names, each behind those that it needs: string(JSON) gives them by the alphabet.
 set(tandem_component_table "${CMAKE_CURRENT_LIST_DIR}/components.json")
@@ -17,7 +18,7 @@ file(READ "${tandem_component_table}" tandem_component_table)
 
 # tandem_component(prefix name): sets prefix_about and so on, empty where the table has no value.
 function(tandem_component prefix name)
-  foreach(field about ops package version target zlib)
+  foreach(field about ops package version target zlib cuda)
     string(JSON value ERROR_VARIABLE missing GET "${tandem_component_table}" ${name} ${field})
     if(missing)
       set(value)

@@ -4,7 +4,7 @@ find_package(fmt REQUIRED)
 # The optional components of which the files, or the support headers that they include, include a header, such as
 # <tandem/data.hpp>. io is not among them: all programs link it. Nor are the extras, whose headers programs include where
 # TANDEM_WITH_<NAME> says that they are built: they belong to distribute and serving, and are linked with these.
-set(tandem_example_extras distribute_mpi distribute_gloo serving_grpc)
+set(tandem_example_extras distribute_mpi distribute_gloo distribute_nccl serving_grpc)
 function(tandem_components_of result)
   set(components)
   set(names ${TANDEM_COMPONENT_NAMES})

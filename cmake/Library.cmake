@@ -107,7 +107,7 @@ function(tandem_add_component name)
   add_library(tandem::${name}_header_only ALIAS tandem_${name}_header_only)
   set_target_properties(tandem_${name}_header_only PROPERTIES EXPORT_NAME ${name}_header_only)
   target_link_libraries(tandem_${name}_header_only INTERFACE tandem_header_only)
-  if(TANDEM_WITH_CUDA AND c_ops)  # their kernels are in the library tandem
+  if(TANDEM_WITH_CUDA AND (c_ops OR c_cuda))  # what needs CUDA is in the library tandem
     target_compile_definitions(tandem_${name} PRIVATE TANDEM_WITH_CUDA=1)
   endif()
   foreach(other ${c_needs})

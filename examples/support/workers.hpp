@@ -1,5 +1,5 @@
-// For programs that train on several processes under tandem_run or mpirun: includes the transports (MPI, Gloo) that the
-// library was built with.
+// For programs that train on several processes under tandem_run or mpirun: includes the transports (MPI, Gloo, NCCL)
+// that the library was built with.
 #pragma once
 #include <tandem/distribute.hpp>
 #include <tandem/tensor.hpp>
@@ -10,6 +10,9 @@
 #endif
 #if TANDEM_WITH_DISTRIBUTE_GLOO
 #include <tandem/distribute_gloo.hpp>
+#endif
+#if TANDEM_WITH_DISTRIBUTE_NCCL
+#include <tandem/distribute_nccl.hpp>
 #endif
 
 namespace workers {

@@ -6,6 +6,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
   distribute TANDEM_WITH_DISTRIBUTE
   distribute-gloo TANDEM_WITH_DISTRIBUTE_GLOO
   distribute-mpi TANDEM_WITH_DISTRIBUTE_MPI
+  distribute-nccl TANDEM_WITH_DISTRIBUTE_NCCL
   image TANDEM_WITH_IMAGE
   image-webp TANDEM_WITH_IMAGE_WEBP
   io TANDEM_WITH_IO

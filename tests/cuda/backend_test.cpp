@@ -29,7 +29,8 @@ TEST_CASE("CUDA: the program needs no NVIDIA library to start") {
   while (std::fgets(line.data(), line.size(), pipe)) text += line.data();
   REQUIRE(pclose(pipe) == 0);
   CHECK_THAT(text, ContainsSubstring("libstdc++"));  // it was this program's list that we read
-  for (const char* name : {"libcuda", "libcublas", "libcudart", "libcudnn", "libcufft", "libcusolver", "libnv"})
+  for (const char* name :
+       {"libcuda", "libcublas", "libcudart", "libcudnn", "libcufft", "libcusolver", "libnccl", "libnv"})
     CHECK(text.find(name) == std::string::npos);
 }
 

@@ -36,6 +36,8 @@ KERNELS_SEE = ("tandem/core/allocator.hpp", "tandem/core/kernel.hpp", "tandem/co
 TABLE, LOADERS = "tandem/op_table.hpp", ("saved_model",)
 # The headers that the CUDA part may include at its boundary.
 CUDA_SEES = ("tandem/core/backend.hpp", "tandem/cuda.hpp", "tandem/optim/rules.hpp")
+# cuda/nccl implements the interface of these.
+NCCL_SEES = ("distribute", "distribute_nccl")
 
 
 def is_definition(name):
@@ -66,7 +68,7 @@ def allowed(name, header):
         return True
     if name.startswith("cuda/"):
         return folder_of(header) in (*LOWEST, "ops", "cpu") or header in KERNELS_SEE or header in CUDA_SEES or \
-            header.startswith("cuda/")
+            header.startswith("cuda/") or (name.startswith("cuda/nccl/") and folder_of(header) in NCCL_SEES)
     folder = folder_of(name)
     if header == TABLE and is_definition(name):
         return folder in LOADERS

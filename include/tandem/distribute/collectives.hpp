@@ -32,7 +32,8 @@ struct AllReduceOptions {
 ///   min
 ///             says whether all are true, max whether any is
 ///   returns   shape and dtype of x. Half precision is combined in float32 and rounded at each rank, a mean once;
-///             integers wrap
+///             integers wrap. On a GPU NCCL rounds, and has no int16, no uint16, and of complex dtypes sum and mean
+///             alone
 ///   throws    errors::InvalidArgumentError for a dtype that `.op` is not defined for
 ///   gradient  sum and mean: all_reduce of g by the same; min, max: the sum of the ranks' g, divided among the ranks
 ///             whose x is the result; prod: that sum times the conjugate of the product of the other ranks' x

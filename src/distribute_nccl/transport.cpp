@@ -1,0 +1,1 @@
+#include "tandem/distribute_nccl/transport.inl"
