@@ -113,7 +113,9 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
                  "how often the folders are looked at; 0: at the start")
       ->capture_default_str();
   app.add_flag("--enable_batching,!--noenable_batching", o.batching.enabled, "stacks requests that come together");
-  app.add_option("--batching_parameters_file", f.batching_file, "BatchingParameters as text or JSON");
+  app.add_option("--batching_parameters_file", f.batching_file,
+                 "BatchingParameters as text or JSON: max_batch_size, batch_timeout_micros, max_enqueued_batches, "
+                 "num_batch_threads, allowed_batch_sizes, enable_large_batch_splitting, pad_variable_length_inputs");
   app.add_flag("--enable_model_warmup,!--noenable_model_warmup", o.enable_model_warmup,
                "runs saved requests before a version serves");
   app.add_option("--max_num_load_retries", o.max_num_load_retries, "of a version that cannot be loaded")
@@ -137,6 +139,10 @@ void add_limits(CLI::App& app, Settings& f, serving::Options& o) {
       ->capture_default_str();
   app.add_option("--max_queue_rows", o.max_queue_rows, "of a model")->capture_default_str();
   app.add_option("--max_queue_bytes", o.max_queue_bytes, "of a model")
+      ->transform(CLI::AsSizeValue(true))
+      ->capture_default_str();
+  app.add_option("--max_total_queue_rows", o.max_total_queue_rows, "of all models")->capture_default_str();
+  app.add_option("--max_total_queue_bytes", o.max_total_queue_bytes, "of all models")
       ->transform(CLI::AsSizeValue(true))
       ->capture_default_str();
   app.add_option("--max_connections", o.max_connections, "at once")->capture_default_str();

@@ -19,6 +19,7 @@
 #include "tandem/serving/web_files.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
+#include "tandem/serving/admission.inl"
 #include "tandem/serving/batch_queue.inl"
 #include "tandem/serving/certificates.inl"
 #include "tandem/serving/config_file.inl"

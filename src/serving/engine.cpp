@@ -1,4 +1,5 @@
 #include "tandem/serving/engine.inl"
+#include "tandem/serving/admission.inl"
 #include "tandem/serving/batch_queue.inl"
 #include "tandem/serving/folder_watch.inl"
 #include "tandem/serving/load_version.inl"

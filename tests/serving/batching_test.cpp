@@ -197,8 +197,63 @@ TEST_CASE("batching: what a batch is expected to take is that of the size that i
   serving::impl::RequestTimes times;
   // Four rows would take longer than there is: the row does not wait for others.
   const auto outputs = queue.run({{"x", constant({2.f})}}, {.deadline = Deadline::after(1000)},
-                                 {servable, how, facts, nullptr, never, slots, metrics}, times);
+                                 {servable, how, facts, nullptr, never, slots, metrics, nullptr}, times);
   CHECK(outputs.at("y").to_vector<float>() == Floats{3});
+}
+
+TEST_CASE("batching: no more batches wait than .max_enqueued_batches") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "slow/1");
+  Engine engine(batched(folder.path, "slow", {.max_batch_size = 2, .max_enqueued_batches = 1}));
+  engine.settle();
+  const CancelToken token;
+  std::atomic<int> cancelled{0}, refused{0};
+  std::vector<std::thread> clients;
+  const auto ask_for_long = [&] {
+    serving::Request r = request_for("slow", {1e9f});
+    r.call.cancel = token;
+    const std::string error = error_of([&] { engine.predict(r); });
+    cancelled += error.find("cancelled") != error.npos;
+    refused += error.find("slow is full: 2 rows wait, and max_enqueued_batches is 1") != error.npos;
+  };
+  clients.emplace_back(ask_for_long);
+  while (metric(engine, "tandem_queue_seconds_count{model=\"slow\"}") < 1) std::this_thread::yield();  // it runs
+  for (int i = 0; i < 7; ++i) clients.emplace_back(ask_for_long);
+  while (refused < 5) std::this_thread::yield();  // two wait
+  CHECK(metric(engine, "tandem_rejected_total{reason=\"queue\"}") == 5);
+  token.cancel();
+  for (std::thread& c : clients) c.join();
+  CHECK(cancelled == 3);
+  CHECK(refused == 5);
+  CHECK(ask(engine, "slow", {1, 2, 3, 4, 5}) == Floats{1, 2, 3, 4, 5});  // larger, but nothing waits
+  CHECK_THROWS_AS(Engine(batched(folder.path, "slow", {.max_enqueued_batches = -1})), errors::InvalidArgumentError);
+}
+
+TEST_CASE("batching: no more batches run at once than .num_batch_threads, of all models") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "slow/1");
+  testing::save_slow(folder / "other/1");
+  serving::Options options = batched(folder.path, "slow", {.num_batch_threads = 1});
+  options.models.push_back({.name = "other", .base_path = folder / "other"});
+  options.threads = 4;
+  Engine engine(options);
+  engine.settle();
+  const CancelToken token;
+  std::atomic<bool> is_cancelled{false};
+  std::thread running([&] {
+    serving::Request r = request_for("slow", {1e9f});
+    r.call.cancel = token;
+    is_cancelled = error_of<errors::CancelledError>([&] { engine.predict(r); }) != "no error";
+  });
+  while (metric(engine, "tandem_queue_seconds_count{model=\"slow\"}") < 1) std::this_thread::yield();
+  serving::Request r = request_for("other", {1e9f});
+  r.call.deadline = Deadline::after(0.05);
+  CHECK_THAT(error_of<errors::DeadlineExceededError>([&] { engine.predict(r); }),
+             ContainsSubstring("waited for its turn"));
+  token.cancel();
+  running.join();
+  CHECK(is_cancelled);
+  CHECK(ask(engine, "other", {3}) == Floats{3});
 }
 
 TEST_CASE("batching: a name that looks like another input does not make a request one of another kind") {

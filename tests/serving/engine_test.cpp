@@ -326,4 +326,34 @@ TEST_CASE("engine: a full queue refuses at once, a drained server everything") {
   CHECK_THAT(error_of<errors::UnavailableError>([&] { ask(engine, "slow", {1}); }), ContainsSubstring("shuts down"));
 }
 
+TEST_CASE("engine: what waits for all models together has a limit of rows and of bytes") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "slow/1");
+  testing::save_half(folder / "half/1");
+  for (const bool by_rows : {true, false}) {
+    Engine engine(
+        {.models = {{.name = "slow", .base_path = folder / "slow"}, {.name = "half", .base_path = folder / "half"}},
+         .threads = 1,
+         .max_total_queue_rows = by_rows ? 2 : 100,
+         .max_total_queue_bytes = by_rows ? 100 : 2 * i64{sizeof(float)}});
+    engine.settle();
+    CHECK(ask(engine, "half", {2, 4, 6}) == Floats{3, 4, 5});  // larger than the limit, but nothing waits
+    const CancelToken token;
+    std::atomic<bool> is_cancelled{false};
+    std::thread waiting([&] {
+      serving::Request r = request_for("slow", {1e9f, 1});
+      r.call.cancel = token;
+      is_cancelled = error_of<errors::CancelledError>([&] { engine.predict(r); }) != "no error";
+    });
+    while (testing::metric(engine, "tandem_queue_rows{model=\"slow\"}") < 2) std::this_thread::yield();
+    CHECK_THAT(error_of<errors::ResourceExhaustedError>([&] { ask(engine, "half", {1}); }),
+               ContainsSubstring("all models together are full: 2 rows and 8 bytes wait"));
+    CHECK(testing::metric(engine, "tandem_rejected_total{reason=\"queue\"}") == 1);
+    token.cancel();
+    waiting.join();
+    CHECK(is_cancelled);
+    CHECK(ask(engine, "half", {2}) == Floats{3});
+  }
+}
+
 }  // namespace engine_test

@@ -147,11 +147,15 @@ model_config_list: {
   CHECK_THAT(error(deep), ContainsSubstring("nested more than 32 deep"));
   const serving::Batching b = serving::parse_batching(
       "max_batch_size { value: 128 } batch_timeout_micros { value: 500 } allowed_batch_sizes: 64 allowed_batch_sizes: "
-      "128 pad_variable_length_inputs: true",
+      "128 pad_variable_length_inputs: true max_enqueued_batches { value: 7 } num_batch_threads { value: 3 }",
       "b");
   CHECK(b.max_batch_size == 128);
   CHECK(b.pad_variable_length_inputs);
   CHECK(b.batch_timeout_micros == 500);
+  CHECK(b.max_enqueued_batches == 7);
+  CHECK(b.num_batch_threads == 3);
+  CHECK_THAT(error_of([] { serving::parse_batching("\nnum_batch_threads { value: 0 }", "b"); }),
+             ContainsSubstring("b:2: num_batch_threads is 0, but must be positive"));
   CHECK(b.allowed_batch_sizes == std::vector<i64>{64, 128});
   CHECK_THAT(error_of([] { serving::parse_batching("max_batch_size: 1 x: 2", "b"); }),
              ContainsSubstring("b:1: there is no field 'x'"));

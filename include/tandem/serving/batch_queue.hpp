@@ -24,6 +24,7 @@ struct BatchRun {
   const CancelToken& grace_is_over;
   RunSlots& slots;
   Metrics& metrics;
+  RunSlots* batch_slots;  // a batch needs one of these, too; null: it does not
 };
 
 /// What became of a request, for the log.
@@ -43,8 +44,7 @@ class BatchQueue {
   /// Runs the rows of a request together with others. Nobody computes rows that nobody waits for: who gives up while it
   /// waits leaves the queue, and a batch that all have left ends; only one that its leader leaves last runs on.
   ///   throws  what the model raises for these rows alone; errors::DeadlineExceededError and errors::CancelledError as
-  ///   the
-  ///           options say
+  ///           the options say; errors::ResourceExhaustedError if .max_enqueued_batches wait
   NamedTensors run(const NamedTensors& inputs, const CallOptions& call, const BatchRun& how, RequestTimes& times);
 
  private:
@@ -52,6 +52,7 @@ class BatchQueue {
   struct Batch;
   using Jobs = std::vector<std::shared_ptr<Job>>;
 
+  void check_room(i64 rows, const BatchRun& how) const;
   void lead(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Job>& self, const BatchRun& how);
   void gather(std::unique_lock<std::mutex>& lock, const Job& self, const CallScope& scope, const BatchRun& how);
   std::size_t count_for_batch(const BatchRun& how) const;

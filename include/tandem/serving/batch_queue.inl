@@ -84,6 +84,7 @@ TANDEM_INLINE NamedTensors BatchQueue::run(const NamedTensors& inputs, const Cal
                                            RequestTimes& times) {
   const auto self = std::make_shared<Job>(inputs, call);
   std::unique_lock lock(mutex_);
+  check_room(self->rows, how);
   waiting_.push_back(self);
   if (is_led_) arrived_.notify_one();
   else is_led_ = true, self->state = Job::leading;
@@ -108,6 +109,19 @@ TANDEM_INLINE NamedTensors BatchQueue::run(const NamedTensors& inputs, const Cal
   return std::move(self->outputs);
 }
 
+// Refuses a request with which more rows would wait than .max_enqueued_batches have; one that is larger alone may.
+TANDEM_INLINE void BatchQueue::check_room(i64 rows, const BatchRun& how) const {
+  const i64 most = how.batching.max_enqueued_batches;
+  if (most == 0 || waiting_.empty()) return;
+  i64 there = 0;
+  for (const auto& job : waiting_) there += job->rows;
+  if ((there + rows - 1) / how.batching.max_batch_size < most) return;
+  how.metrics.rejected("queue");
+  errors::raise<errors::ResourceExhaustedError>(
+      "serving", "the batching queue of " + signature_ + " of the model " + how.servable.model +
+                     " is full: " + std::to_string(there) + " rows wait, and max_enqueued_batches is " +
+                     std::to_string(most) + "; try again later");
+}
 // Another one leads, if any waits.
 TANDEM_INLINE void BatchQueue::hand_over() {
   is_led_ = !waiting_.empty();
@@ -167,12 +181,16 @@ TANDEM_INLINE std::shared_ptr<BatchQueue::Batch> BatchQueue::take(const BatchRun
 }
 TANDEM_INLINE void BatchQueue::lead(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Job>& self,
                                     const BatchRun& how) {
-  std::optional<RunSlots::Slot> slot;
+  std::optional<RunSlots::Slot> batch_slot, slot;
   std::shared_ptr<Batch> batch;
   try {
     const CallScope scope(self->call);
     gather(lock, *self, scope, how);
     lock.unlock();
+    if (how.batch_slots) {
+      how.batch_slots->acquire(how.servable.model, scope);
+      batch_slot.emplace(*how.batch_slots);
+    }
     how.slots.acquire(how.servable.model, scope);
     slot.emplace(how.slots);
     lock.lock();
@@ -188,7 +206,7 @@ TANDEM_INLINE void BatchQueue::lead(std::unique_lock<std::mutex>& lock, const st
   hand_over();
   lock.unlock();
   run_together(*batch, how);
-  slot.reset();
+  slot.reset(), batch_slot.reset();
   lock.lock();
   for (const auto& job : batch->jobs) {
     job->state = Job::done;

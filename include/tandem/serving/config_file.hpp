@@ -21,9 +21,9 @@ namespace TANDEM_NS::serving {
 ///           not fit, and a text without model_config_list
 TANDEM_API std::vector<ModelConfig> parse_model_config(std::string_view text, const std::string& path);
 /// The BatchingParameters of a text, or of JSON, `max_batch_size { value: 128 } batch_timeout_micros { value: 0 }` and
-/// so on, as changes of `batching`. Fields that have no meaning here (num_batch_threads, max_enqueued_batches) are
-/// passed over with a warning.
-///   throws  as parse_model_config
+/// so on, as changes of `batching`. The field that has no meaning here, thread_pool_name, is passed over with a
+/// warning.
+///   throws  as parse_model_config, and for a max_enqueued_batches or num_batch_threads below 1
 TANDEM_API Batching parse_batching(std::string_view text, const std::string& path, Batching batching = {});
 /// The texts of an SSLConfig, each as PEM or as the path of a file that has it.
 struct SslConfig {

@@ -43,6 +43,11 @@ class ConfigFile {
       fail(f, f.name + " is written " + f.name + " { value: 1 }");
     return integer(f.fields[0]);
   }
+  i64 positive(const TextField& f) const {
+    const i64 r = wrapped(f);
+    if (r < 1) fail(f, f.name + " is " + std::to_string(r) + ", but must be positive");
+    return r;
+  }
 
   // A bool, or a message with a bool `value`.
   bool flag(const TextField& f) const {
@@ -129,12 +134,14 @@ TANDEM_INLINE Batching parse_batching(std::string_view text, const std::string& 
     else if (f.name == "allowed_batch_sizes") b.allowed_batch_sizes.push_back(file.integer(f));
     else if (f.name == "enable_large_batch_splitting") b.enable_large_batch_splitting = file.flag(f);
     else if (f.name == "pad_variable_length_inputs") b.pad_variable_length_inputs = file.flag(f);
-    else if (f.name == "num_batch_threads" || f.name == "max_enqueued_batches" || f.name == "thread_pool_name")
+    else if (f.name == "max_enqueued_batches") b.max_enqueued_batches = file.positive(f);
+    else if (f.name == "num_batch_threads") b.num_batch_threads = file.positive(f);
+    else if (f.name == "thread_pool_name")
       detail::warn(("serving: " + path + ": " + f.name + " has no meaning here and is passed over").c_str());
     else
       file.unknown(f,
                    "max_batch_size, batch_timeout_micros, allowed_batch_sizes, enable_large_batch_splitting, "
-                   "pad_variable_length_inputs");
+                   "pad_variable_length_inputs, max_enqueued_batches, num_batch_threads");
   }
   return b;
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "tandem/serving/admission.hpp"
 #include "tandem/serving/batch_queue.hpp"
 #include "tandem/serving/engine.hpp"
 #include "tandem/serving/log.hpp"
@@ -21,65 +22,6 @@
 namespace TANDEM_NS::serving {
 
 namespace impl {
-
-// What waits or runs for each model, and how much may.
-class Admission {
- public:
-  Admission(const Options& options, Metrics& metrics)
-      : rows_(options.max_queue_rows), bytes_(options.max_queue_bytes), metrics_(metrics) {}
-
-  struct Sum {
-    i64 rows = 0, bytes = 0;
-    Metrics::Queue gauges = {};
-  };
-  /// A request waits or runs while it exists.
-  class Entry {
-   public:
-    Entry(Admission& admission, const std::string& model, i64 rows, i64 bytes)
-        : admission_(admission), sum_(admission.sum_of(model)), rows_(rows), bytes_(bytes) {
-      admission_.enter(model, sum_, rows_, bytes_);
-    }
-    Entry(const Entry&) = delete;
-    Entry& operator=(const Entry&) = delete;
-    ~Entry() { admission_.change(sum_, -rows_, -bytes_); }
-
-   private:
-    Admission& admission_;
-    Sum& sum_;
-    const i64 rows_, bytes_;
-  };
-
- private:
-  Sum& sum_of(const std::string& model) {
-    const std::lock_guard lock(mutex_);
-    const auto [at, is_new] = sums_.try_emplace(model);
-    if (!at->second.gauges.bytes) at->second.gauges = metrics_.queue(model);
-    return at->second;
-  }
-  void enter(const std::string& model, Sum& sum, i64 rows, i64 bytes) {
-    std::unique_lock lock(mutex_);
-    // A request that is larger than the limit alone runs if nothing waits.
-    if (sum.rows == 0 || (rows <= rows_ - sum.rows && bytes <= bytes_ - sum.bytes)) {
-      sum.rows += rows, sum.bytes += bytes;
-      return Metrics::set(sum.gauges, sum.rows, sum.bytes);
-    }
-    const std::string what = std::to_string(sum.rows) + " rows and " + std::to_string(sum.bytes) + " bytes wait";
-    lock.unlock();
-    metrics_.rejected("queue");
-    errors::raise<errors::ResourceExhaustedError>(
-        "serving", "the queue of the model " + model + " is full: " + what + "; try again later");
-  }
-  void change(Sum& sum, i64 rows, i64 bytes) noexcept {
-    const std::lock_guard lock(mutex_);
-    sum.rows += rows, sum.bytes += bytes;
-    Metrics::set(sum.gauges, sum.rows, sum.bytes);
-  }
-
-  const i64 rows_, bytes_;
-  Metrics& metrics_;
-  std::mutex mutex_;
-  std::map<std::string, Sum> sums_;
-};
 
 // The queues of the versions in memory, by version and key.
 class Queues {
@@ -120,6 +62,11 @@ TANDEM_INLINE Options checked(Options o) {
        (sizes[0] < 1 || !std::is_sorted(sizes.begin(), sizes.end()) || sizes.back() != o.batching.max_batch_size)))
     errors::raise<errors::InvalidArgumentError>(
         "serving", "max_batch_size must be positive, and allowed_batch_sizes ascending numbers that end with it");
+  if (o.batching.max_enqueued_batches < 0 || o.batching.num_batch_threads < 0)
+    errors::raise<errors::InvalidArgumentError>(
+        "serving", "max_enqueued_batches is " + std::to_string(o.batching.max_enqueued_batches) +
+                       " and num_batch_threads " + std::to_string(o.batching.num_batch_threads) +
+                       ", but must not be negative; 0 is no limit");
   if (!(o.grpc_message_seconds > 0))
     errors::raise<errors::InvalidArgumentError>(
         "serving", "grpc_message_seconds is " + std::to_string(o.grpc_message_seconds) +
@@ -137,7 +84,10 @@ struct Engine::Parts {
       : options(impl::checked(std::move(o))),
         admission(options, metrics),
         slots(options.threads),
-        manager(options, metrics) {}
+        manager(options, metrics) {
+    if (const i64 most = options.batching.num_batch_threads; most > 0 && most < options.threads)
+      batch_slots.emplace(static_cast<int>(most));
+  }
 
   Response run(const Request& request, const impl::Servable& servable, impl::RequestTimes& times);
   // A request has raised: leaves a failure file if it is the model that raises. Must not raise.
@@ -152,6 +102,7 @@ struct Engine::Parts {
   impl::Metrics metrics;
   impl::Admission admission;
   impl::RunSlots slots;
+  std::optional<impl::RunSlots> batch_slots;  // those that batches need besides
   impl::Queues queues;
   impl::Manager manager;
   std::atomic<bool> is_stopping{false}, is_drained{false};
@@ -221,10 +172,11 @@ TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable
   const impl::Admission::Entry entry(admission, r.model.name, rows, impl::bytes_of(r.inputs));
   Response response{servable.version, {}};
   if (!key.empty()) {
-    response.outputs =
-        queues.of(servable, name, key)
-            ->run(r.inputs, r.call,
-                  {servable, options.batching, batched->second, padding, grace_is_over, slots, metrics}, times);
+    response.outputs = queues.of(servable, name, key)
+                           ->run(r.inputs, r.call,
+                                 {servable, options.batching, batched->second, padding, grace_is_over, slots, metrics,
+                                  batch_slots ? &*batch_slots : nullptr},
+                                 times);
   } else {
     const CallScope scope(r.call);
     impl::timed(times.queued, [&] { slots.acquire(r.model.name, scope); });

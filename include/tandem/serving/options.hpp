@@ -33,6 +33,12 @@ struct Batching {
   /// signatures that gave the same with and without padding when the version was loaded. false: one batch has one
   /// shape.
   bool pad_variable_length_inputs = false;
+  /// How many batches of .max_batch_size may wait for one signature and shape, besides those that run: a request with
+  /// which there would be more rows is refused at once. 0: as many as .max_queue_rows of the Options has.
+  i64 max_enqueued_batches = 0;
+  /// How many batches run at once, of all models together; calls that are not batched do not count. 0, or more than
+  /// .threads of the Options: as many as that.
+  i64 num_batch_threads = 0;
 };
 
 struct ModelConfig {
@@ -96,6 +102,8 @@ struct Options {
   i64 max_total_body_bytes = 1 << 30;  ///< of all bodies that are read or answered at a time
   i64 max_queue_rows = 4096;           ///< of a model, those that wait and those that run
   i64 max_queue_bytes = 256 << 20;     ///< likewise
+  i64 max_total_queue_rows = 1 << 16;  ///< of all models together, likewise
+  i64 max_total_queue_bytes = 1 << 30;
   int max_connections = 1024;
   /// Who is told of requests and of versions that are loaded (log.hpp); null: nobody.
   std::shared_ptr<LogSink> log = {};
