@@ -39,7 +39,7 @@ constexpr serving::MakeListener grpc_listener = nullptr;
 
 struct Settings {
   serving::ModelConfig model{.name = "default", .base_path = ""};
-  std::string config_file, batching_file, web_root, log = "text", swap = "availability", passed_over;
+  std::string config_file, batching_file, monitoring_file, web_root, log = "text", swap = "availability", passed_over;
   int timeout_ms = 30000, grpc_port = 8500, log_every = 1;
   double config_poll = 0;
   bool passed_over_flag = false;
@@ -116,6 +116,8 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--batching_parameters_file", f.batching_file,
                  "BatchingParameters as text or JSON: max_batch_size, batch_timeout_micros, max_enqueued_batches, "
                  "num_batch_threads, allowed_batch_sizes, enable_large_batch_splitting, pad_variable_length_inputs");
+  app.add_option("--monitoring_config_file", f.monitoring_file,
+                 "MonitoringConfig as text or JSON: prometheus_config { enable, path }; metrics are on without it");
   app.add_flag("--enable_model_warmup,!--noenable_model_warmup", o.enable_model_warmup,
                "runs saved requests before a version serves");
   app.add_option("--max_num_load_retries", o.max_num_load_retries, "of a version that cannot be loaded")
@@ -174,7 +176,6 @@ constexpr const char* passed_over[] = {"--grpc_channel_arguments",
                                        "--grpc_max_threads",
                                        "--grpc_socket_path",
                                        "--mixed_precision",
-                                       "--monitoring_config_file",
                                        "--num_request_iterations_for_warmup",
                                        "--num_tflite_interpreters_per_pool",
                                        "--num_tflite_pools",
@@ -244,6 +245,8 @@ void serve(const Settings& f, serving::Options o) {
   o.ops = {linalg::all_ops(), signal::all_ops(), strings::all_ops()};
   if (!f.batching_file.empty())
     o.batching = serving::parse_batching(read_file(f.batching_file), f.batching_file, o.batching);
+  if (!f.monitoring_file.empty())
+    o.monitoring = serving::parse_monitoring(read_file(f.monitoring_file), f.monitoring_file);
   if (!f.web_root.empty()) o.web_files = serving::read_web_files(f.web_root);
   o.rest_api_timeout_seconds = f.timeout_ms * 1e-3;
   o.load_retry_interval_seconds = static_cast<double>(f.load_retry_micros) * 1e-6;

@@ -114,6 +114,20 @@ config second >"$folder/models.config"
 gives 'version' second
 stop
 
+# Limits of batches, and where the metrics are.
+echo 'max_batch_size { value: 8 } num_batch_threads { value: 1 } max_enqueued_batches { value: 0 }' >"$folder/batching.config"
+gives 'batching.config:1: max_enqueued_batches is 0, but must be positive' "$program" --model_name half --model_base_path "$folder" \
+  --batching_parameters_file "$folder/batching.config"
+echo 'max_batch_size { value: 8 } num_batch_threads { value: 1 } max_enqueued_batches { value: 4 }' >"$folder/batching.config"
+echo 'prometheus_config { enable: true path: "/of/models" }' >"$folder/monitoring.config"
+start 'model_server: \(http.*\)' 10 "$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 \
+  --port 0 --drain_seconds 0 --enable_batching --batching_parameters_file "$folder/batching.config" \
+  --monitoring_config_file "$folder/monitoring.config" --max_total_queue_rows 100 --max_total_queue_bytes 1MiB
+gives 'tandem_build_info' ask /of/models
+gives '^404' ask /monitoring/prometheus/metrics
+gives '^0$' grep -c 'passed over' "$folder/log"
+stop
+
 # Without a log for machines, a line says what happens to versions.
 start 'model_server: \(http.*\)' 10 "$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 \
   --port 0 --drain_seconds 0 --enable_batching

@@ -196,6 +196,20 @@ TEST_CASE("proto: configuration files may be JSON") {
         std::vector<i64>{4, 8});
 }
 
+TEST_CASE("proto: a MonitoringConfig says whether there are metrics, and where") {
+  const auto parse = [](const char* text) { return serving::parse_monitoring(text, "m"); };
+  const serving::Monitoring there = parse("prometheus_config { enable: true, path: \"/of/models\" }");
+  CHECK(there.enable);
+  CHECK(there.path == "/of/models");
+  CHECK(parse(R"({"prometheusConfig": {"enable": true}})").path == "/monitoring/prometheus/metrics");
+  CHECK(parse("prometheus_config: < enable: true path: '' >").path == "/monitoring/prometheus/metrics");
+  CHECK_FALSE(parse("").enable);
+  CHECK_FALSE(parse("prometheus_config { path: '/of/models' }").enable);
+  CHECK_THAT(error_of([&] { parse("prometheus_config {\n port: 1 }"); }),
+             ContainsSubstring("m:2: there is no field 'port'; there are: enable, path"));
+  CHECK_THAT(error_of([&] { parse("statsd_config {}"); }), ContainsSubstring("there are: prometheus_config"));
+}
+
 TEST_CASE("proto: values that are repeated take no more than a message may have") {
   // A float [256] from one value, 1020 bytes of which are filled.
   const char* const tensor = "08011205 1203088002 2a040000e040";

@@ -217,6 +217,16 @@ TEST_CASE("rest: metrics on both paths") {
   }
 }
 
+TEST_CASE("rest: metrics on a path of the options, or nowhere") {
+  Half there({.metrics_path = "/of/models"});
+  CHECK(there.get("/metrics").status == 200);
+  CHECK(there.get("/of/models?x=1").body == there.core.metrics());
+  CHECK(there.get("/monitoring/prometheus/metrics").status == 404);
+  CHECK(there.post("/of/models", "").status == 405);
+  Half off({.metrics = false});
+  for (const char* path : {"/metrics", "/monitoring/prometheus/metrics"}) CHECK(off.get(path).status == 404);
+}
+
 TEST_CASE("rest: a saved model with predict, classify and regress") {
   const testing::TemporaryFolder folder;
   const Variable w(constant({{1.f, 0.f}, {0.f, 2.f}}));

@@ -134,6 +134,14 @@ TEST_CASE("server: code of the program answers a path, piece by piece") {
     options.routes = {{wrong, code}};
     CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Server{options}; }), ContainsSubstring(wrong));
   }
+  options.routes = {{"/write", code}};
+  for (const char* wrong : {"metrics", "/", "/v2/x", "/v1/models/x", "/models.json", "/x?y", "/page.txt"}) {
+    serving::Options wrong_options = options;
+    wrong_options.web_files = {{"/page.txt", "text/plain", "x"}};
+    wrong_options.monitoring.path = wrong;
+    CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Server{wrong_options}; }),
+               ContainsSubstring("the path '" + std::string(wrong) + "' of the metrics"));
+  }
   options.routes = {{"/write", code}, {"/write", code}};
   CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Server{options}; }), ContainsSubstring("occurs twice"));
   options.routes = {{"/write", nullptr}};

@@ -25,6 +25,10 @@ TANDEM_API std::vector<ModelConfig> parse_model_config(std::string_view text, co
 /// warning.
 ///   throws  as parse_model_config, and for a max_enqueued_batches or num_batch_threads below 1
 TANDEM_API Batching parse_batching(std::string_view text, const std::string& path, Batching batching = {});
+/// The MonitoringConfig of a text, `prometheus_config { enable: true path: "/metrics/of/models" }`. As in TensorFlow
+/// Serving, a text without `enable: true` says that nothing is told, and one without a path the usual one.
+///   throws  as parse_model_config
+TANDEM_API Monitoring parse_monitoring(std::string_view text, const std::string& path);
 /// The texts of an SSLConfig, each as PEM or as the path of a file that has it.
 struct SslConfig {
   std::string server_key, server_cert;

@@ -145,6 +145,18 @@ TANDEM_INLINE Batching parse_batching(std::string_view text, const std::string& 
   }
   return b;
 }
+TANDEM_INLINE Monitoring parse_monitoring(std::string_view text, const std::string& path) {
+  const impl::ConfigFile file(path);
+  Monitoring r{.enable = false};
+  for (const impl::TextField& f : impl::parse_text_proto(text, path)) {
+    if (f.name != "prometheus_config") file.unknown(f, "prometheus_config");
+    for (const impl::TextField& x : file.message(f))
+      if (x.name == "enable") r.enable = file.flag(x);
+      else if (x.name != "path") file.unknown(x, "enable, path");
+      else if (!file.text(x).empty()) r.path = x.value;
+  }
+  return r;
+}
 TANDEM_INLINE SslConfig parse_ssl_config(std::string_view text, const std::string& path) {
   const impl::ConfigFile file(path);
   SslConfig r;

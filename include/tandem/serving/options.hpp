@@ -48,6 +48,12 @@ struct ModelConfig {
   std::map<std::string, i64> version_labels = {};  ///< names for versions; each counts when its version is available
 };
 
+/// Whether the server tells what it counts and measures, and where Prometheus finds it besides /metrics.
+struct Monitoring {
+  bool enable = true;
+  std::string path = "/monitoring/prometheus/metrics";
+};
+
 /// A file of a web page: "/digits.js", "text/javascript; charset=utf-8", and what is in it.
 struct WebFile {
   std::string path, type, text;
@@ -89,7 +95,8 @@ struct Options {
   /// Files that GET answers with in place of the built-in page (read_web_files). Browsers are told to load nothing from
   /// elsewhere, and no scripts and styles that are not files.
   std::vector<WebFile> web_files = {};
-  std::vector<Route> routes = {};    ///< beside those of the protocols
+  std::vector<Route> routes = {};  ///< beside those of the protocols
+  Monitoring monitoring = {};
   bool enable_cors_support = false;  ///< whether pages of other origins may call
   bool ignore_extra_inputs = false;  ///< whether inputs that a signature does not have are passed over, not refused
   /// A line for each token; without a file, everybody is served. A line "admin:TOKEN" is a token that may also change

@@ -39,7 +39,9 @@ struct RestOptions {
   double timeout = 30;                     ///< seconds that a request may take: --rest_api_timeout_in_ms
   i64 most_request_bytes = i64{64} << 20;  ///< of a body, also when it is inflated: --max_request_bytes
   i64 gzip_from = 1024;                    ///< bytes from which on answers are compressed for those who accept it
-  bool ignore_extra_inputs = false;        ///< passes over inputs that a signature does not have
+  bool metrics = true;                     ///< whether there are metrics, here and at /metrics
+  std::string metrics_path = "/monitoring/prometheus/metrics";
+  bool ignore_extra_inputs = false;  ///< passes over inputs that a signature does not have
 };
 
 /// Answers HTTP requests by calls of a Core. handle() may be called by several threads at once.
@@ -48,7 +50,7 @@ struct RestOptions {
 ///   GET  /v1/models/NAME[/versions/N|/labels/L], .../metadata                      states; signatures
 ///   POST /v2/models/NAME[/versions/N]/infer                                        json_infer.hpp
 ///   GET  /v2, /v2/health/live, /v2/health/ready, /v2/models/NAME[/versions/N][/ready]
-///   GET  /metrics, /monitoring/prometheus/metrics
+///   GET  /metrics, /monitoring/prometheus/metrics or the path of the options in its place
 ///
 /// Errors are {"error": "text"} with the status of status.hpp; 405 has Allow, 429 and 503 have Retry-After. A body may
 /// have the Content-Encoding gzip or deflate. X-Request-Timeout-Ms shortens the time that a request may take; one that
@@ -61,6 +63,7 @@ class TANDEM_API Rest {
   HttpAnswer handle(const HttpRequest& request) const;
 
  private:
+  RestPath path_of(std::string_view target) const;
   HttpAnswer route(const HttpRequest& request, const RestPath& path) const;
   HttpAnswer answer_get(const RestPath& path) const;
   HttpAnswer answer_post(const HttpRequest& request, const RestPath& path) const;

@@ -86,13 +86,23 @@ TANDEM_INLINE std::string_view HttpRequest::header(std::string_view name) const 
 TANDEM_INLINE HttpAnswer Rest::handle(const HttpRequest& request) const {
   HttpAnswer answer;
   try {
-    answer = route(request, parse_rest_path(request.target));
+    answer = route(request, path_of(request.target));
     finish(request, answer);
   } catch (...) {
     answer = impl::failed_answer(std::current_exception());
     if (options_.cors) answer.headers.emplace_back("Access-Control-Allow-Origin", "*");
   }
   return answer;
+}
+
+TANDEM_INLINE RestPath Rest::path_of(std::string_view target) const {
+  const std::string_view path = target.substr(0, target.find_first_of("?#"));
+  if (options_.metrics && path == options_.metrics_path) return {RestPath::metrics};
+  RestPath r = parse_rest_path(target);
+  if (r.kind != RestPath::metrics) return r;
+  const bool is_there =
+      impl::equal_without_case(path, "/metrics") || impl::equal_without_case(path, options_.metrics_path);
+  return options_.metrics && is_there ? r : RestPath{};
 }
 
 TANDEM_INLINE HttpAnswer Rest::route(const HttpRequest& request, const RestPath& path) const {

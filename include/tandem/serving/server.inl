@@ -33,9 +33,12 @@ class Door final : public HttpHandler {
         rest_(engine, {.cors = options.enable_cors_support,
                        .timeout = options.rest_api_timeout_seconds,
                        .most_request_bytes = options.max_request_bytes,
+                       .metrics = options.monitoring.enable,
+                       .metrics_path = options.monitoring.path,
                        .ignore_extra_inputs = options.ignore_extra_inputs}) {
     check_web_files(web_files_);
     check_routes(routes_);
+    check_monitoring(options.monitoring, web_files_);
   }
   HttpAnswer handle(const HttpRequest& request) override {
     failed_request_id = 0;  // that of an earlier request may be left

@@ -21,6 +21,10 @@ void check_web_files(const std::vector<WebFile>& files);
 /// The same for routes, which need code, too.
 ///   throws  as check_web_files
 void check_routes(const std::vector<Route>& routes);
+/// Raises unless the path of the metrics is one that they may have.
+///   throws  errors::InvalidArgumentError for one that does not begin with /, has a ? or #, belongs to others of the
+///           server's answers, or is that of a file of the page
+void check_monitoring(const Monitoring& monitoring, const std::vector<WebFile>& files);
 }  // namespace impl
 
 }  // namespace TANDEM_NS::serving

@@ -29,28 +29,39 @@ TANDEM_INLINE const char* media_type(const std::string& extension) {
     if (known == extension) return type;
   return "application/octet-stream";
 }
-// what  of what they are paths: "web page"
+[[noreturn]] TANDEM_INLINE void refuse_path(const std::string& path, const char* what, const char* why) {
+  errors::raise<errors::InvalidArgumentError>("serving", "the path '" + path + "' of " + std::string(what) + " " + why);
+}
+// what  of what they are paths: "a web page"
 template <class With>
 void check_paths(const char* what, const std::vector<With>& all) {
   std::set<std::string_view> seen;
   for (const With& one : all) {
     const std::string& path = one.path;
-    const auto refuse = [&](const char* why) {
-      errors::raise<errors::InvalidArgumentError>("serving",
-                                                  "the path '" + path + "' of a " + std::string(what) + " " + why);
-    };
+    const auto refuse = [&](const char* why) { refuse_path(path, what, why); };
     if (!path.starts_with('/')) refuse("does not begin with /");
     for (const char* own : {"/v1/", "/v2", "/metrics", "/monitoring/", "/models.json"})
       if (path.starts_with(own)) refuse("belongs to the server");
     if (!seen.insert(path).second) refuse("occurs twice");
   }
 }
-TANDEM_INLINE void check_web_files(const std::vector<WebFile>& files) { check_paths("web page", files); }
+TANDEM_INLINE void check_web_files(const std::vector<WebFile>& files) { check_paths("a web page", files); }
 TANDEM_INLINE void check_routes(const std::vector<Route>& routes) {
-  check_paths("route", routes);
+  check_paths("a route", routes);
   for (const Route& route : routes)
     if (!route.code)
       errors::raise<errors::InvalidArgumentError>("serving", "the route '" + route.path + "' has no code");
+}
+TANDEM_INLINE void check_monitoring(const Monitoring& monitoring, const std::vector<WebFile>& files) {
+  const std::string& path = monitoring.path;
+  const auto refuse = [&](const char* why) { refuse_path(path, "the metrics", why); };
+  if (!monitoring.enable) return;
+  if (!path.starts_with('/')) refuse("does not begin with /");
+  if (path.find_first_of("?#") != path.npos) refuse("has a ? or #");
+  for (const char* own : {"/v1/", "/v2", "/models.json"})
+    if (path.starts_with(own)) refuse("belongs to other answers of the server");
+  const bool is_of_page = std::any_of(files.begin(), files.end(), [&](const WebFile& f) { return f.path == path; });
+  if (path == "/" || is_of_page) refuse("is that of the web page");
 }
 
 }  // namespace impl
