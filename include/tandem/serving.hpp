@@ -42,6 +42,7 @@
 #include "tandem/serving/manager.inl"
 #include "tandem/serving/metrics.inl"
 #include "tandem/serving/model_versions.inl"
+#include "tandem/serving/openapi.inl"
 #include "tandem/serving/padding.inl"
 #include "tandem/serving/page.inl"
 #include "tandem/serving/predict_proto.inl"

@@ -1,6 +1,7 @@
 #include "tandem/serving/rest.inl"
 #include "tandem/serving/http_coding.inl"
+#include "tandem/serving/log.inl"
+#include "tandem/serving/openapi.inl"
 #include "tandem/serving/rest_json.inl"
 #include "tandem/serving/rest_path.inl"
 #include "tandem/serving/status.inl"
-#include "tandem/serving/log.inl"

@@ -130,7 +130,8 @@ TEST_CASE("server: code of the program answers a path, piece by piece") {
   CHECK(*code->go);
   CHECK_THAT(client.ask("POST", "/write", "header"),
              StartsWith("HTTP/1.1 500") && !ContainsSubstring("Injected") && ContainsSubstring("internal error"));
-  for (const char* wrong : {"write", "/v1/x", "/v2", "/v2/health/live", "/metrics", "/monitoring/x", "/models.json"}) {
+  for (const char* wrong :
+       {"write", "/v1/x", "/v2", "/v2/health/live", "/metrics", "/monitoring/x", "/models.json", "/openapi.json"}) {
     options.routes = {{wrong, code}};
     CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Server{options}; }), ContainsSubstring(wrong));
   }

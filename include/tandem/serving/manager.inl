@@ -362,7 +362,11 @@ TANDEM_INLINE std::vector<VersionStatus> Manager::states(const ModelSpec& spec) 
   const std::optional<i64> number = number_of(at->second, spec);
   std::vector<VersionStatus> r;
   for (auto v = at->second.versions.rbegin(); v != at->second.versions.rend(); ++v)
-    if (!number || v->first == *number) r.push_back(v->second.status);
+    if (!number || v->first == *number) {
+      r.push_back(v->second.status);
+      for (const auto& [label, version] : at->second.config.version_labels)
+        if (version == v->first) r.back().labels.push_back(label);
+    }
   if (r.empty() && number)
     errors::raise<errors::NotFoundError>(
         "serving", "Could not find version " + std::to_string(*number) + " of model " + spec.name);

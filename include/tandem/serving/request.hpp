@@ -48,9 +48,10 @@ TANDEM_API const char* name_of(State s);
 struct VersionStatus {
   i64 version = 0;
   State state = State::start;
-  std::string error = {};  ///< why it could not be loaded; empty: nothing went wrong
-  int code = 0;            ///< that error's gRPC status code
-  i64 bytes = 0;           ///< what it takes of memory
+  std::string error = {};                ///< why it could not be loaded; empty: nothing went wrong
+  int code = 0;                          ///< that error's gRPC status code
+  i64 bytes = 0;                         ///< what it takes of memory
+  std::vector<std::string> labels = {};  ///< that mean it
 };
 
 }  // namespace TANDEM_NS::serving

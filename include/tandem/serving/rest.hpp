@@ -41,6 +41,7 @@ struct RestOptions {
   i64 gzip_from = 1024;                    ///< bytes from which on answers are compressed for those who accept it
   bool metrics = true;                     ///< whether there are metrics, here and at /metrics
   std::string metrics_path = "/monitoring/prometheus/metrics";
+  bool needs_token = false;          ///< whether clients send tokens: for /openapi.json
   bool ignore_extra_inputs = false;  ///< passes over inputs that a signature does not have
 };
 
@@ -50,6 +51,7 @@ struct RestOptions {
 ///   GET  /v1/models/NAME[/versions/N|/labels/L], .../metadata                      states; signatures
 ///   POST /v2/models/NAME[/versions/N]/infer                                        json_infer.hpp
 ///   GET  /v2, /v2/health/live, /v2/health/ready, /v2/models/NAME[/versions/N][/ready]
+///   GET  /openapi.json                                                             these paths, by OpenAPI 3.1
 ///   GET  /metrics, /monitoring/prometheus/metrics or the path of the options in its place
 ///
 /// Errors are {"error": "text"} with the status of status.hpp; 405 has Allow, 429 and 503 have Retry-After. A body may

@@ -9,6 +9,7 @@
 #include "tandem/serving/json_infer.hpp"
 #include "tandem/serving/json_predict.hpp"
 #include "tandem/serving/json_write.hpp"
+#include "tandem/serving/openapi.hpp"
 #include "tandem/serving/rest.hpp"
 #include "tandem/serving/rest_json.hpp"
 
@@ -141,6 +142,7 @@ TANDEM_INLINE HttpAnswer Rest::answer_get(const RestPath& path) const {
       impl::append_json_text(body, path.model.name);
       return impl::json_answer(body + (is_ready ? ",\"ready\":true}" : ",\"ready\":false}"), is_ready ? 200 : 503);
     }
+    case RestPath::openapi: return impl::json_answer(impl::openapi_json(core_, options_));
     case RestPath::infer_model: return impl::model_answer(core_, path.model);
     default: return {200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, core_.metrics()};
   }

@@ -23,6 +23,7 @@ struct RestPath {
     infer_model,  ///< /v2/models/NAME[/versions/N]
     infer_ready,  ///< .../ready
     infer,        ///< .../infer
+    openapi,      ///< /openapi.json
     metrics       ///< /metrics, /monitoring/prometheus/metrics
   };
   Kind kind = unknown;

@@ -102,6 +102,7 @@ TANDEM_INLINE RestPath parse_rest_path(std::string_view target) {
   std::string_view path = target.substr(0, target.find_first_of("?#"));
   if (impl::equal_without_case(path, "/metrics") || impl::equal_without_case(path, "/monitoring/prometheus/metrics"))
     return {RestPath::metrics};
+  if (path == "/openapi.json") return {RestPath::openapi};
   std::string_view rest = path;
   if (impl::take_prefix(rest, "/v2")) return impl::v2_path(rest);
   return impl::take_prefix(rest, "/v1") ? impl::v1_path(path) : RestPath{};

@@ -35,6 +35,7 @@ class Door final : public HttpHandler {
                        .most_request_bytes = options.max_request_bytes,
                        .metrics = options.monitoring.enable,
                        .metrics_path = options.monitoring.path,
+                       .needs_token = !options.auth_token_file.empty(),
                        .ignore_extra_inputs = options.ignore_extra_inputs}) {
     check_web_files(web_files_);
     check_routes(routes_);

@@ -16,7 +16,7 @@ TANDEM_API std::vector<WebFile> read_web_files(const std::string& folder);
 namespace impl {
 /// Raises unless the paths are some that a page may have.
 ///   throws  errors::InvalidArgumentError for one that does not begin with /, occurs twice, or belongs to the server:
-///           /v1/..., /v2..., /metrics, /monitoring/..., /models.json
+///           /v1/..., /v2..., /metrics, /monitoring/..., /models.json, /openapi.json
 void check_web_files(const std::vector<WebFile>& files);
 /// The same for routes, which need code, too.
 ///   throws  as check_web_files

@@ -40,7 +40,7 @@ void check_paths(const char* what, const std::vector<With>& all) {
     const std::string& path = one.path;
     const auto refuse = [&](const char* why) { refuse_path(path, what, why); };
     if (!path.starts_with('/')) refuse("does not begin with /");
-    for (const char* own : {"/v1/", "/v2", "/metrics", "/monitoring/", "/models.json"})
+    for (const char* own : {"/v1/", "/v2", "/metrics", "/monitoring/", "/models.json", "/openapi.json"})
       if (path.starts_with(own)) refuse("belongs to the server");
     if (!seen.insert(path).second) refuse("occurs twice");
   }
@@ -58,7 +58,7 @@ TANDEM_INLINE void check_monitoring(const Monitoring& monitoring, const std::vec
   if (!monitoring.enable) return;
   if (!path.starts_with('/')) refuse("does not begin with /");
   if (path.find_first_of("?#") != path.npos) refuse("has a ? or #");
-  for (const char* own : {"/v1/", "/v2", "/models.json"})
+  for (const char* own : {"/v1/", "/v2", "/models.json", "/openapi.json"})
     if (path.starts_with(own)) refuse("belongs to other answers of the server");
   const bool is_of_page = std::any_of(files.begin(), files.end(), [&](const WebFile& f) { return f.path == path; });
   if (path == "/" || is_of_page) refuse("is that of the web page");
