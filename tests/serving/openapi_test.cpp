@@ -141,6 +141,7 @@ TEST_CASE("openapi: classify and regress have the features of their examples") {
   const json example = body["properties"]["examples"]["items"];
   CHECK(example["required"] == json::array({"x"}));
   CHECK(example["properties"]["x"]["minItems"] == 2);
+  CHECK(example["properties"]["x"]["items"]["anyOf"][1] == json{{"type", "boolean"}});
   CHECK(example["properties"]["y"]["anyOf"].size() == 2);
   CHECK_FALSE(api["paths"].contains("/v1/models/m:regress"));
 }

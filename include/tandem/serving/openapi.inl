@@ -140,7 +140,8 @@ TANDEM_INLINE std::vector<std::string> predict_answers(const saved_model::Signat
   return r;
 }
 TANDEM_INLINE std::string feature_schema(const io::FeatureConfig& feature) {
-  const std::string element = element_schema(feature.dtype, false);
+  std::string element = element_schema(feature.dtype, false);
+  if (feature.dtype != DType::string) element = any_of({element, R"({"type":"boolean"})"});  // 0 or 1
   if (feature.kind != io::FeatureConfig::fixed) return any_of({element, list_schema(element)});
   const i64 n = feature.shape.size();
   const std::string list = list_schema(element, n, n);
@@ -226,7 +227,8 @@ inline constexpr const char* openapi_schemas = R"("Bytes":{"anyOf":[{"type":"str
 "b64":{"type":"string","contentEncoding":"base64",
 "pattern":"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"}},
 "required":["b64"],"additionalProperties":false}]},
-"Number":{"type":"number","minimum":-3.4028235677973366e38,"maximum":3.4028235677973366e38},
+"Number":{"anyOf":[{"type":"number","minimum":-3.4028235677973366e38,"maximum":3.4028235677973366e38},
+{"type":"boolean"}]},
 "Feature":{"anyOf":[{"$ref":"#/components/schemas/Number"},{"type":"array",
 "items":{"$ref":"#/components/schemas/Number"}},
 {"$ref":"#/components/schemas/Bytes"},{"type":"array","items":{"$ref":"#/components/schemas/Bytes"}}]},
