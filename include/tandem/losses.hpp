@@ -1,5 +1,6 @@
 // Losses: Keras' classes with reductions and sample weights, and functions. Includes nn.hpp.
 #pragma once
+#include "tandem/losses/circle.hpp"
 #include "tandem/losses/crossentropy.hpp"
 #include "tandem/losses/focal.hpp"
 #include "tandem/losses/hinge.hpp"
@@ -9,6 +10,7 @@
 #include "tandem/nn.hpp"
 
 #if TANDEM_IS_HEADER_ONLY
+#include "tandem/losses/circle.inl"
 #include "tandem/losses/crossentropy.inl"
 #include "tandem/losses/focal.inl"
 #include "tandem/losses/hinge.inl"

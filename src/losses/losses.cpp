@@ -1,3 +1,4 @@
+#include "tandem/losses/circle.inl"
 #include "tandem/losses/crossentropy.inl"
 #include "tandem/losses/focal.inl"
 #include "tandem/losses/hinge.inl"

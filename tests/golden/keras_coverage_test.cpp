@@ -82,7 +82,6 @@ const std::map<std::string, std::string> reasons{
     {"layers.TFSMLayer", of_python},
     {"layers.TorchModuleWrapper", of_python},
     {"layers.Wrapper", base},
-    {"losses.Circle", "not offered: a loss of pairs of examples"},
     {"losses.Loss", base},
     {"metrics.Metric", base},
     {"optimizers.Adafactor", "not offered"},

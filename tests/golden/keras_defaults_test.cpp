@@ -77,6 +77,9 @@ const std::map<std::string, double> defaults{
     {"metrics.ConcordanceCorrelation.axis", value(metrics::CorrelationOptions{}.axis)},
     {"optimizers.Lion.beta_1", value(optimizers::LionOptions{}.beta_1)},
     {"optimizers.Lion.beta_2", value(optimizers::LionOptions{}.beta_2)},
+    {"losses.Circle.gamma", value(losses::CircleLossOptions{}.gamma)},
+    {"losses.Circle.margin", value(losses::CircleLossOptions{}.margin)},
+    {"losses.Circle.remove_diagonal", value(losses::CircleLossOptions{}.remove_diagonal)},
     {"layers.Conv3DTranspose.use_bias", value(layers::ConvTransposeOptions{}.use_bias)},
     {"layers.GlobalMaxPooling2D.keepdims", value(layers::GlobalPoolingOptions{}.keepdims)},
     {"layers.GlobalMaxPooling3D.keepdims", value(layers::GlobalPoolingOptions{}.keepdims)},
@@ -251,8 +254,8 @@ const std::set<std::string> otherwise{"amsgrad",
                                       "mask_zero",
                                       "pool_size",
                                       "size",
-                                      "padding",                  // arguments without a default
-                                      "layers.Concatenate.axis",  // an argument, below
+                                      "padding",                             // arguments without a default
+                                      "layers.Concatenate.axis",             // an argument, below
                                       "from_sorted_ids",
                                       "multi_label",
                                       "renorm",

@@ -175,7 +175,8 @@ const Ops of_losses{
     GOLDEN_WITHIN(of_keras, "loss.Tversky", losses::Tversky()(x[0], x[1])),
     GOLDEN_WITHIN(of_keras, "loss.CategoricalGeneralizedCrossEntropy",
                   losses::CategoricalGeneralizedCrossEntropy()(x[0], x[1])),
-    GOLDEN_WITHIN(of_keras, "loss.CTC", losses::CTC()(x[0], x[1]))};
+    GOLDEN_WITHIN(of_keras, "loss.CTC", losses::CTC()(x[0], x[1])),
+    GOLDEN_WITHIN(of_keras, "loss.Circle", losses::Circle()(x[0], x[1]))};
 const Ops of_metrics{METRIC(Accuracy),
                      METRIC(BinaryAccuracy),
                      METRIC(CategoricalAccuracy),

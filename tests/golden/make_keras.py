@@ -12,11 +12,13 @@ y_pred and maybe the weights of the examples; those of an optimizer the first va
 import inspect
 import os
 import pathlib
+import sys
 
 os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 import keras  # noqa: E402
+import make_keras_latest  # noqa: E402
 import numpy as np  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).parent
@@ -71,9 +73,6 @@ LAYERS = {
     "Resizing": ((5, 9), (2, 4, 7, 3)), "Rescaling": ((0.5,), (3, 4)), "SimpleRNN": ((4,), (2, 5, 3)),
     "LSTM": ((4,), (2, 5, 3)), "GRU": ((4,), (2, 5, 3)), "Flatten": ((), (2, 3, 4)),
 }
-EQUATIONS = [("ab,bc->ac", 5, None, (3, 7)), ("abc,cd->abd", (None, 4), "d", (2, 3, 5)),
-             ("abc,cde->abde", (None, 2, 3), "de", (2, 4, 5)), ("abc,dce->aebd", (3, None, 2), "ed", (2, 4, 5)),
-             ("...x,xy->...y", 4, "y", (2, 3, 2, 5)), ("abc...,cd->abd...", (None, 4), "d", (2, 3, 5, 2, 2))]
 # What was added later: drawn behind the others, whose numbers stay as they are.
 METRICS_OF_CLASSES = {"MeanIoU": (3,), "IoU": (3, (0, 2)), "OneHotIoU": (3, (0, 2)), "OneHotMeanIoU": (3,), "BinaryIoU": ()}
 METRICS_AT = ["SensitivityAtSpecificity", "SpecificityAtSensitivity", "PrecisionAtRecall", "RecallAtPrecision"]
@@ -160,8 +159,8 @@ def layers():
     add("layer.BatchNormalization, training", [x], [y, bn.moving_mean.value, bn.moving_variance.value])
 
 
-def steps_of(name, start, factor):
-    optimizer, w, path = getattr(keras.optimizers, name)(), keras.Variable(start, dtype="float64"), []
+def steps_of(name, start, factor, kind=None):
+    optimizer, w, path = (kind or getattr(keras.optimizers, name))(), keras.Variable(start, dtype="float64"), []
     for _ in range(4):
         optimizer.apply([keras.ops.convert_to_tensor(2 * factor * keras.ops.convert_to_numpy(w))], [w])
         path.append(np.array(keras.ops.convert_to_numpy(w)))
@@ -272,16 +271,6 @@ def other_layers():
     add("layer.ActivityRegularization", [x], [layer(x), layer.losses[0]])
 
 
-def layers_of_equations():
-    """Drawn by a generator of their own, so that the other numbers stay as they are."""
-    global RANDOM
-    others, RANDOM = RANDOM, np.random.default_rng(21)
-    for equation, output_shape, bias_axes, shape in EQUATIONS:
-        layer = keras.layers.EinsumDense(equation, output_shape, bias_axes=bias_axes)
-        weighted("EinsumDense", layer, [numbers(-2, 2, *shape)])
-    RANDOM = others
-
-
 def preprocessing_layers():
     x = numbers(-2, 2, 40, 3)
     layer = keras.layers.Normalization()
@@ -321,6 +310,16 @@ def other_training():
         steps_of(name, start, factor)
     x = numbers(-2, 2, 4, 3)
     add("regularizer.OrthogonalRegularizer", [x], keras.regularizers.OrthogonalRegularizer()(x.astype(np.float32)))
+
+
+def latest():
+    """Each case of make_keras_latest.py is drawn by a generator of its own, so that the other numbers stay as they are."""
+    global RANDOM
+    others = RANDOM
+    for seed, make in enumerate(make_keras_latest.CASES, 21):
+        RANDOM = np.random.default_rng(seed)
+        make(sys.modules[__name__])
+    RANDOM = others
 
 
 def images():
@@ -369,7 +368,8 @@ def defaults():
               [("optimizers", n) for n in OTHER_OPTIMIZERS] + [("initializers", "VarianceScaling"), ("initializers", "Constant")] +
               [("regularizers", "OrthogonalRegularizer")] +
               [("layers", n) for n in [*OTHER_LAYERS, *RANDOM_IMAGES, "TextVectorization", "StringLookup", "Masking", "Normalization",
-                                       "RNN", "LSTMCell", "GRUCell", "SimpleRNNCell", "ActivityRegularization"] if n != "RandomFlip"])
+                                       "RNN", "LSTMCell", "GRUCell", "SimpleRNNCell", "ActivityRegularization"] if n != "RandomFlip"] +
+              make_keras_latest.CLASSES)
     lines = []
     for module, name in owners:
         cls = getattr(eval("keras." + module), name)
@@ -386,8 +386,8 @@ def main():
     keras.config.set_floatx("float64")
     keras.utils.set_random_seed(1)
     for make in (activations, losses, metrics, layers, optimizers, regularizers, initializers, other_activations, other_losses,
-                 other_metrics, other_layers, preprocessing_layers, noises, other_initializers, other_training, layers_of_equations, images, texts,
-                 defaults, coverage):
+                 other_metrics, other_layers, preprocessing_layers, noises, other_initializers, other_training, latest, images, texts, defaults,
+                 coverage):
         make()
     for name, arrays in FILES.items():
         if arrays:

@@ -5,6 +5,7 @@
 #include "tandem/module/model.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/half.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/like.hpp"
 
@@ -39,7 +40,9 @@ TANDEM_INLINE Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred
     const Tensor wide = is_floating(y_pred.dtype()) ? tandem::detail::widened(y_pred) : y_pred;
     const tandem::detail::CountedPair counted(y_true, wide, sample_weight, ignored_.axis);
     const Tensor each = function_(counted.y_true, counted.y_pred);
-    return cast(reduced(each, sample_weight, ignored_.valid(class_name_.c_str(), y_true, y_pred)), y_pred.dtype());
+    const Tensor valid =
+        ignored_.zero_losses ? not_equal(each, 0) : ignored_.valid(class_name_.c_str(), y_true, y_pred);
+    return cast(reduced(each, sample_weight, valid), y_pred.dtype());
   } catch (errors::OpError& e) {
     e.set_context("in losses::" + class_name_);
     throw;

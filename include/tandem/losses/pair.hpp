@@ -61,10 +61,11 @@ TANDEM_API void check_same_shape(const char* function, const Tensor& y_true, con
 /// them without that axis, as int32 or int64.
 TANDEM_API Tensor checked_labels(const char* function, const Tensor& y_true, const Tensor& y_pred, int axis = -1);
 
-/// A label that does not count.
+/// What does not count in a mean: examples with this label, or whose loss is 0.
 struct Ignored {
   std::optional<std::int64_t> label = {};
   int axis = -1;  ///< of the classes in y_pred
+  bool zero_losses = false;
 
   /// Whether each label counts, in the shape of the losses; unset if all do.
   TANDEM_API Tensor valid(const char* function, const Tensor& y_true, const Tensor& y_pred) const;

@@ -1,0 +1,25 @@
+"""What make_keras.py makes of the classes that were added last. It calls these functions with itself."""
+
+import keras
+import numpy as np
+
+EQUATIONS = [("ab,bc->ac", 5, None, (3, 7)), ("abc,cd->abd", (None, 4), "d", (2, 3, 5)),
+             ("abc,cde->abde", (None, 2, 3), "de", (2, 4, 5)), ("abc,dce->aebd", (3, None, 2), "ed", (2, 4, 5)),
+             ("...x,xy->...y", 4, "y", (2, 3, 2, 5)), ("abc...,cd->abd...", (None, 4), "d", (2, 3, 5, 2, 2))]
+# Those whose options keras_defaults.txt has.
+CLASSES = [("losses", "Circle")]
+
+
+def equations(m):
+    for equation, output_shape, bias_axes, shape in EQUATIONS:
+        layer = keras.layers.EinsumDense(equation, output_shape, bias_axes=bias_axes)
+        m.weighted("EinsumDense", layer, [m.numbers(-2, 2, *shape)])
+
+
+def circles(m):
+    t, p = m.RANDOM.integers(0, 3, size=8), m.numbers(-1, 1, 8, 5)
+    p = (p / np.linalg.norm(p, axis=1, keepdims=True)).astype(np.float32).astype(np.float64)
+    m.add("loss.Circle", [t, p], keras.losses.Circle()(t, p))
+
+
+CASES = [equations, circles]
