@@ -329,6 +329,8 @@ const Ops of_other_layers{
      {[](const GoldenCase&, const GoldenList& x) { return regularized(x); }, of_keras}}};
 const Ops of_training{
     OPTIMIZER(Lion),
+    OPTIMIZER(Adafactor),
+    OPTIMIZER(Muon),
     GOLDEN_WITHIN(of_keras, "regularizer.OrthogonalRegularizer", regularizers::OrthogonalRegularizer()(x[0])),
     OPTIMIZER(SGD),
     OPTIMIZER(RMSprop),

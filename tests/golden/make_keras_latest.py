@@ -7,7 +7,7 @@ EQUATIONS = [("ab,bc->ac", 5, None, (3, 7)), ("abc,cd->abd", (None, 4), "d", (2,
              ("abc,cde->abde", (None, 2, 3), "de", (2, 4, 5)), ("abc,dce->aebd", (3, None, 2), "ed", (2, 4, 5)),
              ("...x,xy->...y", 4, "y", (2, 3, 2, 5)), ("abc...,cd->abd...", (None, 4), "d", (2, 3, 5, 2, 2))]
 # Those whose options keras_defaults.txt has.
-CLASSES = [("losses", "Circle")]
+CLASSES = [("losses", "Circle"), ("optimizers", "Adafactor"), ("optimizers", "Muon")]
 
 
 def equations(m):
@@ -22,4 +22,14 @@ def circles(m):
     m.add("loss.Circle", [t, p], keras.losses.Circle()(t, p))
 
 
-CASES = [equations, circles]
+def factored_steps(m):
+    for shape in ((4,), (3, 5), (2, 3, 4)):
+        m.steps_of("Adafactor", m.numbers(-2, 2, *shape), m.numbers(0.5, 3, *shape))
+
+
+def orthogonal_steps(m):
+    for shape in ((4,), (3, 5), (5, 2)):
+        m.steps_of("Muon", m.numbers(-2, 2, *shape), m.numbers(0.5, 3, *shape))
+
+
+CASES = [equations, circles, factored_steps, orthogonal_steps]

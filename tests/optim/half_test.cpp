@@ -8,7 +8,9 @@
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/layers/all.hpp"
 #include "tandem/ops/all.hpp"
+#include "tandem/optim/adafactor.hpp"
 #include "tandem/optim/average.hpp"
+#include "tandem/optim/muon.hpp"
 #include "tandem/optim/optimizer.hpp"
 #include "tandem/optim/optimizers.hpp"
 #include "tests/support/catch.hpp"
@@ -38,6 +40,8 @@ const Named all[] = {
     {"Adadelta", [] { return Optimizer(optimizers::Adadelta(1.)); }},
     {"Ftrl", [] { return Optimizer(optimizers::Ftrl(.1)); }},
     {"Lion", [] { return Optimizer(optimizers::Lion(.1)); }},
+    {"Adafactor", [] { return Optimizer(optimizers::Adafactor(.1)); }},
+    {"Muon", [] { return Optimizer(optimizers::Muon(.1)); }},
     {"Lamb", [] { return Optimizer(optimizers::Lamb(.1)); }},
 };
 Tensor some(const Shape& shape, i64 seed) { return random::stateless_normal(shape, {seed, 3}); }

@@ -20,7 +20,7 @@ struct File {
   ~File() { fs::remove(path); }
 };
 struct Weights : Module {
-  Variable a = add_variable("a", constant({1.f, -2.f, 3.f})), b = add_variable("b", constant(.5f));
+  Variable a = add_variable("a", constant({{1.f, -2.f}, {3.f, .25f}})), b = add_variable("b", constant(.5f));
 };
 // Weights with an optimizer and an average of them.
 struct Run {
@@ -76,6 +76,8 @@ TEST_CASE("optimizers: saved after three steps, restored, continued with the sam
   check_resumed("Nadam", [] { return Nadam(.1); });
   check_resumed("Lamb", [] { return Lamb(.1); });
   check_resumed("Lion", [] { return Lion(.1); });
+  check_resumed("Adafactor", [] { return Adafactor({.learning_rate = .1, .weight_decay = .1}); });
+  check_resumed("Muon", [] { return Muon(.1); });
   check_resumed("Adagrad", [] { return Adagrad(.1); });
   check_resumed("Adadelta", [] { return Adadelta(1); });
   check_resumed("Ftrl", [] { return Ftrl(.1); });

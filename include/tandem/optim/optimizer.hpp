@@ -41,6 +41,9 @@ struct UpdateRule {
   LeanVector<SlotKind> slots;
   void (*composite)(const UpdateCall&) = nullptr;
   Attrs (*undecayed)(const Attrs&) = nullptr;  // if the ops decay weights: the attributes with which they do not
+  // In place of `slots`, if they depend on the weight; what else the function reads.
+  Span<const SlotKind> (*slots_for)(const Variable& weight, const Opaque* settings) = nullptr;
+  Ref<Opaque> settings = {};
 };
 
 }  // namespace detail

@@ -176,7 +176,9 @@ TANDEM_INLINE Optimizer::Optimizer(detail::UpdateRule rule, const Attrs& attrs, 
 }
 
 TANDEM_INLINE Span<const Variable> Optimizer::slots_of(const Variable& v) const {
-  return slots_->of(v, rule_.slots, [&](const std::vector<Named>& slots) { add_variables(slots); });
+  const Span<const detail::SlotKind> kinds =
+      rule_.slots_for ? rule_.slots_for(v, rule_.settings.get()) : Span<const detail::SlotKind>(rule_.slots);
+  return slots_->of(v, kinds, [&](const std::vector<Named>& slots) { add_variables(slots); });
 }
 TANDEM_INLINE void Optimizer::build(const std::vector<Variable>& variables) const {
   for (const Variable& v : variables) slots_of(v);

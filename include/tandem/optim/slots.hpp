@@ -20,7 +20,8 @@ constexpr DType slot_dtype(DType weight) { return dtypes::half_floating.has(weig
 struct SlotKind {
   const char* name;
   double initial = 0;
-  bool is_copy = false;  ///< begins with the weight's value
+  bool is_copy = false;                           ///< begins with the weight's value
+  Shape (*shape)(const Shape& weight) = nullptr;  ///< if it is not the weight's
 };
 
 /// Slot Variables, indexed by the id of their weight.

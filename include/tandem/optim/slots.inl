@@ -6,6 +6,10 @@
 
 namespace TANDEM_NS::detail {
 
+TANDEM_INLINE Tensor zeros_beside(const Tensor& value, const Shape& shape, DType dtype) {
+  const DeviceScope there(value.device());
+  return zeros(shape, {.dtype = dtype});
+}
 TANDEM_INLINE std::vector<Module::Named> Slots::make(const Variable& weight, Span<const SlotKind> kinds) const {
   std::vector<Module::Named> slots;
   auto make = [&] {
@@ -15,6 +19,7 @@ TANDEM_INLINE std::vector<Module::Named> Slots::make(const Variable& weight, Spa
     for (const SlotKind& kind : kinds) {
       const std::string name = "slot_" + std::to_string(states_.size()) + "_" + kind.name;
       const Tensor initial = kind.is_copy        ? cast(value, dtype)
+                             : kind.shape        ? zeros_beside(value, kind.shape(value.shape()), dtype)
                              : kind.initial != 0 ? full_like(value, kind.initial, {.dtype = dtype})
                                                  : zeros_like(value, dtype);
       slots.push_back({name,
