@@ -88,7 +88,6 @@ const std::map<std::string, std::string> reasons{
     {"optimizers.MultiOptimizer", "an optimizer per list of Variables: apply_gradients of each"},
     {"optimizers.Optimizer", base},
     {"optimizers.OptimizerMap", "part of MultiOptimizer"},
-    {"optimizers.ScheduleFreeAdamW", "not offered"},
     {"optimizers.schedules.LearningRateSchedule", base},
     {"regularizers.Regularizer", base},
 };

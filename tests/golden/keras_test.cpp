@@ -331,6 +331,7 @@ const Ops of_training{
     OPTIMIZER(Lion),
     OPTIMIZER(Adafactor),
     OPTIMIZER(Muon),
+    OPTIMIZER(ScheduleFreeAdamW),
     GOLDEN_WITHIN(of_keras, "regularizer.OrthogonalRegularizer", regularizers::OrthogonalRegularizer()(x[0])),
     OPTIMIZER(SGD),
     OPTIMIZER(RMSprop),

@@ -7,7 +7,8 @@ EQUATIONS = [("ab,bc->ac", 5, None, (3, 7)), ("abc,cd->abd", (None, 4), "d", (2,
              ("abc,cde->abde", (None, 2, 3), "de", (2, 4, 5)), ("abc,dce->aebd", (3, None, 2), "ed", (2, 4, 5)),
              ("...x,xy->...y", 4, "y", (2, 3, 2, 5)), ("abc...,cd->abd...", (None, 4), "d", (2, 3, 5, 2, 2))]
 # Those whose options keras_defaults.txt has.
-CLASSES = [("losses", "Circle"), ("optimizers", "Adafactor"), ("optimizers", "Muon")]
+CLASSES = [("losses", "Circle"), ("optimizers", "Adafactor"), ("optimizers", "Muon"),
+           ("optimizers", "ScheduleFreeAdamW")]
 
 
 def equations(m):
@@ -32,4 +33,29 @@ def orthogonal_steps(m):
         m.steps_of("Muon", m.numbers(-2, 2, *shape), m.numbers(0.5, 3, *shape))
 
 
-CASES = [equations, circles, factored_steps, orthogonal_steps]
+class Copied(keras.Variable):
+    """A Variable whose value is a copy, which later assignments do not change."""
+
+    @property
+    def value(self):
+        return keras.ops.copy(super().value)
+
+
+class ScheduleFree(keras.optimizers.ScheduleFreeAdamW):
+    """Keras keeps `momentum.value` as the momentum before its update. With TensorFlow that is the Variable itself, which
+    changes; with a copy, Keras computes the formula that its text and the paper have."""
+
+    def build(self, variables):
+        super().build(variables)
+        for momentum in self._momentums:
+            momentum.__class__ = Copied
+
+    def assign_sub(self, variable, value):
+        variable._value.assign_sub(value)
+
+
+def schedule_free_steps(m):
+    m.steps_of("ScheduleFreeAdamW", m.numbers(-2, 2, 4), m.numbers(0.5, 3, 4), ScheduleFree)
+
+
+CASES = [equations, circles, factored_steps, orthogonal_steps, schedule_free_steps]

@@ -76,6 +76,7 @@ void for_each_optimizer(const F& f) {
   f(Adadelta{}, adadelta_update_op);
   f(Ftrl{}, ftrl_update_op);
   f(Lion{}, lion_update_op);
+  f(ScheduleFreeAdamW{}, schedule_free_update_op);
 }
 
 }  // namespace

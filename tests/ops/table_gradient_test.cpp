@@ -133,7 +133,7 @@ TEST_CASE("op table: the ops without a gradient are these") {
   for (const std::string update :
        {"sgd_update", "momentum_update", "rmsprop_update", "rmsprop_momentum_update", "rmsprop_centered_update",
         "adam_update", "amsgrad_update", "adamw_update", "adamax_update", "nadam_update", "adagrad_update",
-        "adadelta_update", "ftrl_update", "lion_update", "decay_update", "average_update"})
+        "adadelta_update", "ftrl_update", "lion_update", "schedule_free_update", "decay_update", "average_update"})
     for (const char* kind : {"", "s", "_sparse"}) known.insert(update + kind);
   CHECK(without == known);
   for (const std::string& name : known) {

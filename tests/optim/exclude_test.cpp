@@ -62,6 +62,7 @@ TEST_CASE("exclude_from_weight_decay: every way of decay") {
   check_excluded([&](double d) { return Adamax({.learning_rate = lr, .weight_decay = d}); }, 3);
   check_excluded([&](double d) { return Adadelta({.learning_rate = lr, .weight_decay = d}); }, 3);
   check_excluded([&](double d) { return Lion({.learning_rate = lr, .weight_decay = d}); }, 3);
+  check_excluded([&](double d) { return ScheduleFreeAdamW({.learning_rate = lr, .weight_decay = d}); }, 3);
   check_excluded([&](double d) { return Ftrl({.learning_rate = lr, .weight_decay = d}); }, 3);
 }
 TEST_CASE("exclude_from_weight_decay: the biases of a model; a decay alone moves the rest") {

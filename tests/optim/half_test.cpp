@@ -40,6 +40,7 @@ const Named all[] = {
     {"Adadelta", [] { return Optimizer(optimizers::Adadelta(1.)); }},
     {"Ftrl", [] { return Optimizer(optimizers::Ftrl(.1)); }},
     {"Lion", [] { return Optimizer(optimizers::Lion(.1)); }},
+    {"ScheduleFreeAdamW", [] { return Optimizer(optimizers::ScheduleFreeAdamW(.1)); }},
     {"Adafactor", [] { return Optimizer(optimizers::Adafactor(.1)); }},
     {"Muon", [] { return Optimizer(optimizers::Muon(.1)); }},
     {"Lamb", [] { return Optimizer(optimizers::Lamb(.1)); }},

@@ -32,6 +32,7 @@ void for_each_optimizer(const F& f) {
   f("Nadam", Nadam({.learning_rate = .1, .weight_decay = .1}));
   f("Lamb", Lamb({.learning_rate = .1, .weight_decay = .1}));
   f("Lion", Lion({.learning_rate = .1, .weight_decay = .1}));
+  f("ScheduleFreeAdamW", ScheduleFreeAdamW({.learning_rate = .1, .weight_decay = .1}));
   f("Adagrad", Adagrad({.learning_rate = .1, .weight_decay = .1}));
   f("Adadelta", Adadelta({.learning_rate = 1., .weight_decay = .1}));
   f("Ftrl", Ftrl({.learning_rate = .1, .l1_regularization_strength = .01, .weight_decay = .1}));
@@ -151,7 +152,7 @@ TEST_CASE("optimizers: row-sparse gradients change their rows as dense ones, and
       (is_sparse ? sparse : dense)
           .push_back((is_sparse ? gather(w, constant({1, 3})) : w.read_value()).to_vector<float>());
     });
-  REQUIRE(sparse.size() == 12);
+  REQUIRE(sparse.size() == 13);
   for (std::size_t k = 0; k < sparse.size(); ++k)
     for (std::size_t i = 0; i < 6; ++i) {
       INFO("optimizer " << k);
@@ -201,6 +202,8 @@ TEST_CASE("optimizers: wrong options raise") {
   CHECK_THROWS_AS(Adam({.epsilon = -1}), InvalidArgumentError);
   CHECK_THROWS_WITH(Lion({.beta_1 = 0}), ContainsSubstring("Lion: beta_1 must be positive"));
   CHECK_THROWS_AS(Lion({.beta_2 = 1}), InvalidArgumentError);
+  CHECK_THROWS_AS(ScheduleFreeAdamW({.beta_1 = 1}), InvalidArgumentError);
+  CHECK_THROWS_WITH(ScheduleFreeAdamW({.warmup_steps = -1}), ContainsSubstring("warmup_steps must not be negative"));
   CHECK_THROWS_AS(Adadelta({.rho = 1}), InvalidArgumentError);
   CHECK_THROWS_AS(Adagrad({.initial_accumulator_value = -1}), InvalidArgumentError);
   CHECK_THROWS_AS(Ftrl({.learning_rate_power = .5}), InvalidArgumentError);

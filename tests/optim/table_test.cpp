@@ -183,6 +183,33 @@ TEST_CASE("Lion against a loop, eager and traced; NaN and zeros") {
   CHECK(std::isnan(v.to_vector<float>()[1]));
   CHECK(v.to_vector<float>()[2] == 2.5f);
 }
+TEST_CASE("ScheduleFreeAdamW against a loop that keeps the average, eager and traced") {
+  for (const bool traced : {false, true})
+    for (const int warmup : {0, 3}) {
+      const double lr = .125, decay = .25;
+      const optimizers::ScheduleFreeAdamW optimizer(
+          {.learning_rate = lr, .beta_1 = .75, .beta_2 = .5, .warmup_steps = warmup, .weight_decay = decay});
+      std::vector<double> w{1, -2, .1, .5}, z = w, v(4);
+      const Variable variable(constant(w));
+      const auto step = [&] { optimizer.minimize([&] { return reduce_sum(square(variable)); }, {variable}); };
+      const auto f = function([&] { step(); });
+      for (int t = 1; t <= 5; ++t) {
+        if (traced) f();
+        else step();
+        const double rate = lr * (warmup ? std::min(1., t / double(warmup)) : 1);
+        for (std::size_t i = 0; i < 4; ++i) {
+          const double g = 2 * w[i];
+          w[i] -= lr * decay * w[i];
+          double x = (w[i] - .25 * z[i]) / .75;
+          v[i] = .5 * v[i] + .5 * g * g;
+          z[i] -= rate * g / (std::sqrt(v[i] / (1 - std::pow(.5, t))) + 1e-8);
+          x += (z[i] - x) / t;
+          w[i] = .25 * z[i] + .75 * x;
+          CHECK(variable.to_vector<double>()[i] == Approx(w[i]).epsilon(1e-12));
+        }
+      }
+    }
+}
 TEST_CASE("Squares of gradients beyond float32: the element stays, clipping moves it") {
   const std::vector<Optimizer> all{optimizers::Adam(.1),    optimizers::AdamW(.1, 0), optimizers::Nadam(.1),
                                    optimizers::RMSprop(.1), optimizers::Adagrad(.1),  optimizers::Adadelta(1.)};

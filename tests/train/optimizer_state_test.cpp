@@ -76,6 +76,7 @@ TEST_CASE("optimizers: saved after three steps, restored, continued with the sam
   check_resumed("Nadam", [] { return Nadam(.1); });
   check_resumed("Lamb", [] { return Lamb(.1); });
   check_resumed("Lion", [] { return Lion(.1); });
+  check_resumed("ScheduleFreeAdamW", [] { return ScheduleFreeAdamW({.learning_rate = .1, .warmup_steps = 4}); });
   check_resumed("Adafactor", [] { return Adafactor({.learning_rate = .1, .weight_decay = .1}); });
   check_resumed("Muon", [] { return Muon(.1); });
   check_resumed("Adagrad", [] { return Adagrad(.1); });

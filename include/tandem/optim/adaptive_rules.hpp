@@ -1,5 +1,6 @@
-// More update rules of optimizers: AMSGrad, AdamW, Adamax, Nadam, Lion, Adagrad, Adadelta, FTRL; weight decay and
-// running averages. Part of rules.hpp, which explains them and has the list. Formulas: those of Keras 3.
+// More update rules of optimizers: AMSGrad, AdamW, Adamax, Nadam, Lion, Adagrad, Adadelta, FTRL, schedule-free AdamW;
+// weight decay and running averages. Part of rules.hpp, which explains them and has the list. Formulas: those of
+// Keras 3.
 #pragma once
 #include <cmath>
 
@@ -29,6 +30,11 @@ struct AdadeltaAttrs {
 struct FtrlAttrs {
   double learning_rate_power, l1, l2, l2_shrinkage, beta;
   TANDEM_ATTRS(FtrlAttrs, learning_rate_power, l1, l2, l2_shrinkage, beta);
+};
+struct ScheduleFreeAttrs {
+  double beta_1, beta_2, epsilon;
+  i64 warmup_steps;
+  TANDEM_ATTRS(ScheduleFreeAttrs, beta_1, beta_2, epsilon, warmup_steps);
 };
 struct DecayAttrs {
   double weight_decay;
@@ -222,6 +228,35 @@ struct FtrlUpdate {
   }
 };
 
+/// Schedule-free AdamW (Defazio et al. 2024): v = b2 v + (1 - b2) g^2;  z' = z - lr g / (sqrt(v / (1 - b2^t)) + eps);
+/// x' = (1 - 1/t) x + 1/t z';  w' = (1 - b1) z' + b1 x'. The average x is not kept: b1 x = w - (1 - b1) z.
+struct ScheduleFreeUpdate {
+  using Settings = ScheduleFreeAttrs;
+  static constexpr int states = 3;
+  template <class T>
+  struct Params {
+    T lr, beta_2, rest_2, correction, epsilon, of_z, kept, rest_1;
+    static Params make(const KernelCall& c) {
+      const auto& a = c.attrs.get<ScheduleFreeAttrs>();
+      const double t = step_count(c), warm = static_cast<double>(a.warmup_steps);
+      return {static_cast<T>(learning_rate<double>(c) * (t < warm ? t / warm : 1)),
+              static_cast<T>(a.beta_2),
+              static_cast<T>(1 - a.beta_2),
+              static_cast<T>(1 / (1 - std::pow(a.beta_2, t))),
+              static_cast<T>(a.epsilon),
+              static_cast<T>(1 - a.beta_1 + a.beta_1 / t),
+              static_cast<T>(1 - 1 / t),
+              static_cast<T>(1 - a.beta_1)};
+    }
+  };
+  template <class P, class V>
+  static TANDEM_HD void step(const P& p, V* s, V g) {
+    const V average = s[0] - V(p.rest_1) * s[1];  // times b1
+    s[2] = V(p.beta_2) * s[2] + V(p.rest_2) * g * g;
+    s[1] = s[1] - V(p.lr) * g / (sqrt(s[2] * V(p.correction)) + V(p.epsilon));
+    s[0] = V(p.of_z) * s[1] + V(p.kept) * average;
+  }
+};
 /// Decoupled weight decay: w -= lr decay w. The gradient says which rows.
 struct DecayUpdate {
   using Settings = DecayAttrs;

@@ -1,5 +1,6 @@
-// Optimizers: AdamW, Adamax, Nadam, Lamb, Lion, Adagrad, Adadelta, Ftrl. SGD, RMSprop and Adam are in optimizer.hpp,
-// with the base class. Formulas, defaults and the places of epsilon are those of Keras 3; t counts steps from 1.
+// Optimizers: AdamW, Adamax, Nadam, Lamb, Lion, Adagrad, Adadelta, Ftrl, ScheduleFreeAdamW. SGD, RMSprop and Adam are
+// in optimizer.hpp, with the base class; not here: Adafactor, Muon. Formulas, defaults and the places of epsilon are
+// those of Keras 3; t counts steps from 1.
 #pragma once
 #include "tandem/optim/optimizer.hpp"
 
@@ -147,6 +148,29 @@ class TANDEM_API Ftrl : public Optimizer {
   explicit Ftrl(FtrlOptions options = {});
   template <tandem::detail::PositionalRate R>
   explicit Ftrl(R learning_rate) : Ftrl(FtrlOptions{.learning_rate = learning_rate}) {}
+};
+
+struct ScheduleFreeAdamWOptions {
+  LearningRate learning_rate = 0.0025;
+  double beta_1 = 0.9;  ///< the part of the average in the weights
+  double beta_2 = 0.999;
+  double epsilon = 1e-8;
+  i64 warmup_steps = 0;  ///< the learning rate grows to its value over so many steps
+  TANDEM_OPTIMIZER_OPTIONS;
+};
+/// Schedule-free AdamW (Defazio et al. 2024, "The Road Less Scheduled"): v = b2 v + (1 - b2) g^2;
+/// z -= lr g / (sqrt(v / (1 - b2^t)) + eps); x = (1 - 1/t) x + 1/t z, the average of all z; w = (1 - b1) z + b1 x. The
+/// average takes the place of a schedule that ends at 0, and no length of the training need be known. As in Keras, the
+/// weights stay w at evaluation, where the paper takes x; weights of half precision know x to their own digits.
+/// (Keras 3.15 on TensorFlow reads z after its update where the formula of x has the one before.) Range of g: see
+/// Optimizer.
+class TANDEM_API ScheduleFreeAdamW : public Optimizer {
+ public:
+  explicit ScheduleFreeAdamW(ScheduleFreeAdamWOptions options = {});
+  template <tandem::detail::PositionalRate R>
+  explicit ScheduleFreeAdamW(R learning_rate, double beta_1 = 0.9, double beta_2 = 0.999)
+      : ScheduleFreeAdamW(
+            ScheduleFreeAdamWOptions{.learning_rate = learning_rate, .beta_1 = beta_1, .beta_2 = beta_2}) {}
 };
 
 }  // namespace TANDEM_NS::optimizers

@@ -117,7 +117,14 @@ TANDEM_INLINE UpdateRule ftrl_rule(const FtrlOptions& o) {
   const SlotKind accumulator{"accumulator", o.initial_accumulator_value};
   return {&ftrl_update_op, &ftrl_update_sparse_op, {accumulator, {"linear"}}};
 }
-TANDEM_INLINE rules::FtrlAttrs ftrl_attrs(const FtrlOptions& o) {
+TANDEM_INLINE UpdateRule schedule_free_rule(const ScheduleFreeAdamWOptions& o) {
+  const CallSite call(o);
+  check_moments("ScheduleFreeAdamW", o);
+  check_not_negative("ScheduleFreeAdamW", "warmup_steps", static_cast<double>(o.warmup_steps));
+  const SlotKind z{.name = "momentum", .is_copy = true};
+  return {&schedule_free_update_op, &schedule_free_update_sparse_op, {z, {"velocity"}}};
+}
+TANDEM_INLINE FtrlAttrs ftrl_attrs(const FtrlOptions& o) {
   return {o.learning_rate_power, o.l1_regularization_strength, o.l2_regularization_strength,
           o.l2_shrinkage_regularization_strength, o.beta};
 }
@@ -157,6 +164,12 @@ TANDEM_INLINE Adadelta::Adadelta(AdadeltaOptions o)
 TANDEM_INLINE Ftrl::Ftrl(FtrlOptions o)
     : Optimizer(detail::ftrl_rule(o), detail::ftrl_attrs(o), o.learning_rate, detail::common(o)) {
   set_kind("ftrl");
+}
+
+TANDEM_INLINE ScheduleFreeAdamW::ScheduleFreeAdamW(ScheduleFreeAdamWOptions o)
+    : Optimizer(detail::schedule_free_rule(o), ScheduleFreeAttrs{o.beta_1, o.beta_2, o.epsilon, o.warmup_steps},
+                o.learning_rate, detail::common(o)) {
+  set_kind("schedule_free_adamw");
 }
 
 }  // namespace TANDEM_NS::optimizers

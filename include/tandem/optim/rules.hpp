@@ -114,4 +114,5 @@ struct RmspropCenteredUpdate {
           f(adam_update, AdamUpdate) f(amsgrad_update, AmsgradUpdate) f(adamw_update, AdamwUpdate)         \
               f(adamax_update, AdamaxUpdate) f(nadam_update, NadamUpdate) f(adagrad_update, AdagradUpdate) \
                   f(adadelta_update, AdadeltaUpdate) f(ftrl_update, FtrlUpdate) f(lion_update, LionUpdate) \
-                      f(decay_update, DecayUpdate) f(average_update, AverageUpdate)
+                      f(schedule_free_update, ScheduleFreeUpdate) f(decay_update, DecayUpdate)             \
+                          f(average_update, AverageUpdate)
