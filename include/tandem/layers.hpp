@@ -42,6 +42,7 @@
 #include "tandem/layers/sequence_mask.inl"
 #include "tandem/layers/sequential.inl"
 #include "tandem/layers/shape.inl"
+#include "tandem/layers/spectral_normalization.inl"
 #include "tandem/layers/time_distributed.inl"
 #include "tandem/layers/transformer.inl"
 #endif

@@ -4,3 +4,4 @@
 #include "tandem/layers/normalization.inl"
 #include "tandem/layers/preprocessing.inl"
 #include "tandem/layers/quantiles.inl"
+#include "tandem/layers/spectral_normalization.inl"

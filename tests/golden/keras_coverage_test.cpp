@@ -77,7 +77,6 @@ const std::map<std::string, std::string> reasons{
     {"layers.ReversibleEmbedding", "not offered: matmul with the weights of Embedding"},
     {"layers.STFTSpectrogram", "not offered: signal::stft"},
     {"layers.Solarization", augmentation},
-    {"layers.SpectralNormalization", "not offered"},
     {"layers.StringLookup", "strings have no arrays; tests/strings has the examples of Keras"},
     {"layers.TFSMLayer", of_python},
     {"layers.TorchModuleWrapper", of_python},

@@ -102,6 +102,7 @@ const std::map<std::string, double> defaults{
     {"optimizers.ScheduleFreeAdamW.beta_2", value(optimizers::ScheduleFreeAdamWOptions{}.beta_2)},
     {"optimizers.ScheduleFreeAdamW.epsilon", value(optimizers::ScheduleFreeAdamWOptions{}.epsilon)},
     {"optimizers.ScheduleFreeAdamW.warmup_steps", value(optimizers::ScheduleFreeAdamWOptions{}.warmup_steps)},
+    {"layers.SpectralNormalization.power_iterations", value(layers::SpectralNormalizationOptions{}.power_iterations)},
     {"layers.Conv3DTranspose.use_bias", value(layers::ConvTransposeOptions{}.use_bias)},
     {"layers.GlobalMaxPooling2D.keepdims", value(layers::GlobalPoolingOptions{}.keepdims)},
     {"layers.GlobalMaxPooling3D.keepdims", value(layers::GlobalPoolingOptions{}.keepdims)},

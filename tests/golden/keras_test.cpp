@@ -109,6 +109,19 @@ GoldenList by_equation(const GoldenCase& c, const GoldenList& x) {
   const Arguments& a = all[c.name.back() - '0'];
   return layer(layers::EinsumDense(a.equation, a.output_shape, {.bias_axes = a.bias_axes, .dtype = x[0].dtype()}), x);
 }
+template <class L>
+GoldenList normalized(const L& inner, const GoldenList& x) {
+  const layers::SpectralNormalization l(inner, {.power_iterations = 2});
+  (void)l(x[0]);
+  l.set_weights({x[1], x[2], x[3]});
+  const Tensor first = l(x[0], {.training = true}), second = l(x[0], {.training = true}), third = l(x[0]);
+  return {first, second, third, l.get_weights()[0], l.get_weights()[2]};
+}
+GoldenList spectral(const GoldenCase& c, const GoldenList& x) {
+  const DType dtype = x[0].dtype();
+  if (c.name.back() == '0') return normalized(layers::Dense(5, {.dtype = dtype}), x);
+  return normalized(layers::Conv2D(4, 3, {.dtype = dtype}), x);
+}
 GoldenList regularized(const GoldenList& x) {
   const layers::ActivityRegularization l({.l1 = .1, .l2 = .2});
   const Tensor y = l(x[0], {.training = true});
@@ -325,6 +338,7 @@ const Ops of_other_layers{
     GOLDEN_WITHIN(of_keras, "layer.IntegerLookup", adapted(layers::IntegerLookup(), x[0], x[0] + 1)),
     {"layer.Discretization", {[](const GoldenCase&, const GoldenList& x) { return discretized(x); }, of_quantiles}},
     {"layer.CategoryEncoding", {&encoded, of_keras}},
+    {"layer.SpectralNormalization", {&spectral, of_keras}},
     {"layer.ActivityRegularization",
      {[](const GoldenCase&, const GoldenList& x) { return regularized(x); }, of_keras}}};
 const Ops of_training{

@@ -8,7 +8,7 @@ EQUATIONS = [("ab,bc->ac", 5, None, (3, 7)), ("abc,cd->abd", (None, 4), "d", (2,
              ("...x,xy->...y", 4, "y", (2, 3, 2, 5)), ("abc...,cd->abd...", (None, 4), "d", (2, 3, 5, 2, 2))]
 # Those whose options keras_defaults.txt has.
 CLASSES = [("losses", "Circle"), ("optimizers", "Adafactor"), ("optimizers", "Muon"),
-           ("optimizers", "ScheduleFreeAdamW")]
+           ("optimizers", "ScheduleFreeAdamW"), ("layers", "SpectralNormalization")]
 
 
 def equations(m):
@@ -58,4 +58,17 @@ def schedule_free_steps(m):
     m.steps_of("ScheduleFreeAdamW", m.numbers(-2, 2, 4), m.numbers(0.5, 3, 4), ScheduleFree)
 
 
-CASES = [equations, circles, factored_steps, orthogonal_steps, schedule_free_steps]
+def spectral_layers(m):
+    """Two calls in training, which change the kernel and u."""
+    for inner, shape in ((keras.layers.Dense(5), (3, 7)), (keras.layers.Conv2D(4, 3), (2, 5, 6, 3))):
+        layer, x = keras.layers.SpectralNormalization(inner, power_iterations=2), m.numbers(-2, 2, *shape)
+        layer(x)
+        weights = [inner.kernel, inner.bias, layer.vector_u]
+        values = [m.numbers(-1, 1, *w.shape) for w in weights]
+        for w, value in zip(weights, values):
+            w.assign(value)
+        y = [layer(x, training=True), layer(x, training=True), layer(x)]
+        m.add("layer.SpectralNormalization", [x, *values], [*y, inner.kernel.value, layer.vector_u.value])
+
+
+CASES = [equations, circles, factored_steps, orthogonal_steps, schedule_free_steps, spectral_layers]

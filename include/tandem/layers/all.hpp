@@ -22,5 +22,6 @@
 #include "tandem/layers/rnn_stack.hpp"
 #include "tandem/layers/sequential.hpp"
 #include "tandem/layers/shape.hpp"
+#include "tandem/layers/spectral_normalization.hpp"
 #include "tandem/layers/time_distributed.hpp"
 #include "tandem/layers/transformer.hpp"
