@@ -15,6 +15,7 @@
 #include "tandem/layers/constraints.inl"
 #include "tandem/layers/conv.inl"
 #include "tandem/layers/conv_base.inl"
+#include "tandem/layers/conv_lstm.inl"
 #include "tandem/layers/dense.inl"
 #include "tandem/layers/depthwise_conv.inl"
 #include "tandem/layers/discrete.inl"

@@ -1,4 +1,5 @@
 #include "tandem/layers/bidirectional.inl"
+#include "tandem/layers/conv_lstm.inl"
 #include "tandem/layers/rnn_cells.inl"
 #include "tandem/layers/rnn_dropout.inl"
 #include "tandem/layers/rnn_stack.inl"

@@ -339,6 +339,9 @@ const Ops of_other_layers{
     {"layer.Discretization", {[](const GoldenCase&, const GoldenList& x) { return discretized(x); }, of_quantiles}},
     {"layer.CategoryEncoding", {&encoded, of_keras}},
     {"layer.SpectralNormalization", {&spectral, of_keras}},
+    GOLDEN_WITHIN(of_keras, "layer.ConvLSTM1D", recurrent(layers::ConvLSTM1D(3, 2, {.dtype = x[0].dtype()}), x)[0]),
+    GOLDEN_WITHIN(of_keras, "layer.ConvLSTM2D", recurrent(layers::ConvLSTM2D(2, 3, {.dtype = x[0].dtype()}), x)[0]),
+    GOLDEN_WITHIN(of_keras, "layer.ConvLSTM3D", recurrent(layers::ConvLSTM3D(2, 2, {.dtype = x[0].dtype()}), x)[0]),
     {"layer.ActivityRegularization",
      {[](const GoldenCase&, const GoldenList& x) { return regularized(x); }, of_keras}}};
 const Ops of_training{

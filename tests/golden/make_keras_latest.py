@@ -6,9 +6,9 @@ import numpy as np
 EQUATIONS = [("ab,bc->ac", 5, None, (3, 7)), ("abc,cd->abd", (None, 4), "d", (2, 3, 5)),
              ("abc,cde->abde", (None, 2, 3), "de", (2, 4, 5)), ("abc,dce->aebd", (3, None, 2), "ed", (2, 4, 5)),
              ("...x,xy->...y", 4, "y", (2, 3, 2, 5)), ("abc...,cd->abd...", (None, 4), "d", (2, 3, 5, 2, 2))]
-# Those whose options keras_defaults.txt has.
+# Those whose options keras_defaults.txt has; ConvLSTM1D and ConvLSTM3D have those of ConvLSTM2D.
 CLASSES = [("losses", "Circle"), ("optimizers", "Adafactor"), ("optimizers", "Muon"),
-           ("optimizers", "ScheduleFreeAdamW"), ("layers", "SpectralNormalization")]
+           ("optimizers", "ScheduleFreeAdamW"), ("layers", "SpectralNormalization"), ("layers", "ConvLSTM2D")]
 
 
 def equations(m):
@@ -71,4 +71,10 @@ def spectral_layers(m):
         m.add("layer.SpectralNormalization", [x, *values], [*y, inner.kernel.value, layer.vector_u.value])
 
 
-CASES = [equations, circles, factored_steps, orthogonal_steps, schedule_free_steps, spectral_layers]
+def convolutional_recurrence(m):
+    m.weighted("ConvLSTM1D", keras.layers.ConvLSTM1D(3, 2), [m.numbers(-2, 2, 2, 4, 6, 2)])
+    m.weighted("ConvLSTM2D", keras.layers.ConvLSTM2D(2, 3), [m.numbers(-2, 2, 1, 4, 5, 6, 2)])
+    m.weighted("ConvLSTM3D", keras.layers.ConvLSTM3D(2, 2), [m.numbers(-2, 2, 1, 3, 4, 3, 4, 2)])
+
+
+CASES = [equations, circles, factored_steps, orthogonal_steps, schedule_free_steps, spectral_layers, convolutional_recurrence]

@@ -4,6 +4,7 @@
 #include "tandem/layers/attention.hpp"
 #include "tandem/layers/bidirectional.hpp"
 #include "tandem/layers/conv.hpp"
+#include "tandem/layers/conv_lstm.hpp"
 #include "tandem/layers/dense.hpp"
 #include "tandem/layers/depthwise_conv.hpp"
 #include "tandem/layers/discrete.hpp"

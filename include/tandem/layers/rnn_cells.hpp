@@ -32,6 +32,9 @@ namespace detail {
 template <class Cell>
 class RnnStack;
 
+/// The bias of the gates i, f, g, o, of equal sizes, plus 1 for f.
+TANDEM_API Tensor bias_of_ones_for_forget(const Tensor& bias);
+
 /// What the cells have in common.
 class TANDEM_API GateCell : public Layer {
  public:
