@@ -28,9 +28,9 @@ PAGES = {
     "data": ("Data", "Files and mini-batches: `<tandem/data.hpp>`, the component `tandem::data`.", ["data/*.hpp", "data/dataset/*.hpp"]),
     "image_layers": ("Layers for images", "Layers that augment images: `<tandem/image.hpp>`, the component `tandem::image`; "
                      "its ops are [images](ops/images.md).", ["image/layers.hpp"]),
-    "string_tables": ("Tables and vocabularies", "Lookup tables, vocabularies, `layers::StringLookup` and `layers::TextVectorization`: `<tandem/strings.hpp>`, the "
+    "string_tables": ("Tables and vocabularies", "Lookup tables, vocabularies, `layers::StringLookup`, `TextVectorization`, `Hashing` and `HashedCrossing`: `<tandem/strings.hpp>`, the "
                       "component `tandem::strings`; its ops are [strings and tables](ops/strings.md).",
-                      [f"strings/{name}.hpp" for name in ("lookup_layer", "text_vectorization", "vocabulary", "lookup")]),
+                      [f"strings/{name}.hpp" for name in ("lookup_layer", "text_vectorization", "hash_layers", "vocabulary", "lookup")]),
     "gpu": ("GPU, reference", "Queries and control of GPUs: `<tandem/cuda.hpp>`.", ["cuda.hpp"]),
     "files": ("Files", "Tensors, arrays, records and graphs in files: `<tandem/io.hpp>`, the component `tandem::io`.", ["io/*.hpp"]),
     "saved_models": ("Saved models, reference", "Traced functions as directories: `<tandem/saved_model.hpp>`, the component "

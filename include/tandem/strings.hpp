@@ -1,8 +1,10 @@
-// Ops on string tensors, lookup tables and vocabularies, layers::StringLookup and TextVectorization, CSV, base64,
-// serialized tensors. The component tandem::strings.
+// Ops on string tensors, lookup tables and vocabularies, layers::StringLookup, TextVectorization, Hashing and
+// HashedCrossing, CSV, base64, serialized tensors. The component tandem::strings.
 #pragma once
 #include "tandem/strings/codec.hpp"
 #include "tandem/strings/csv.hpp"
+#include "tandem/strings/hash.hpp"
+#include "tandem/strings/hash_layers.hpp"
 #include "tandem/strings/lookup.hpp"
 #include "tandem/strings/lookup_layer.hpp"
 #include "tandem/strings/numbers.hpp"
@@ -15,6 +17,8 @@
 #if TANDEM_IS_HEADER_ONLY
 #include "tandem/strings/codec.inl"
 #include "tandem/strings/csv.inl"
+#include "tandem/strings/hash.inl"
+#include "tandem/strings/hash_layers.inl"
 #include "tandem/strings/lookup.inl"
 #include "tandem/strings/lookup_layer.inl"
 #include "tandem/strings/numbers.inl"

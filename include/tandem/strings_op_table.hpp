@@ -10,7 +10,7 @@ namespace impl {
 inline constexpr auto op_table = tandem::detail::join(
     tandem::detail::op_table, tandem::detail::rows_of(string_ops), tandem::detail::rows_of(regex_ops),
     tandem::detail::rows_of(string_number_ops), tandem::detail::rows_of(codec_ops), tandem::detail::rows_of(lookup_ops),
-    tandem::detail::rows_of(unicode_ops), tandem::detail::rows_of(csv_ops));
+    tandem::detail::rows_of(unicode_ops), tandem::detail::rows_of(csv_ops), tandem::detail::rows_of(string_hash_ops));
 }  // namespace impl
 
 /// Returns every op of the core and of this component.

@@ -1,4 +1,5 @@
 #include "tandem/strings/lookup.inl"
+#include "tandem/strings/hash_layers.inl"
 #include "tandem/strings/lookup_layer.inl"
 #include "tandem/strings/text_vectorization.inl"
 #include "tandem/strings/vocabulary.inl"

@@ -44,8 +44,6 @@ const std::map<std::string, std::string> reasons{
     {"layers.Equalization", augmentation},
     {"layers.FlaxLayer", of_python},
     {"layers.GroupQueryAttention", "not offered"},
-    {"layers.HashedCrossing", "not offered: as Hashing"},
-    {"layers.Hashing", "not offered: its hash is FarmHash64; strings::to_hash_bucket has another one"},
     {"layers.Identity", "another name: Activation::linear"},
     {"layers.InputLayer", "part of the functional API"},
     {"layers.InputSpec", "part of the functional API"},

@@ -6,9 +6,12 @@ import numpy as np
 EQUATIONS = [("ab,bc->ac", 5, None, (3, 7)), ("abc,cd->abd", (None, 4), "d", (2, 3, 5)),
              ("abc,cde->abde", (None, 2, 3), "de", (2, 4, 5)), ("abc,dce->aebd", (3, None, 2), "ed", (2, 4, 5)),
              ("...x,xy->...y", 4, "y", (2, 3, 2, 5)), ("abc...,cd->abd...", (None, 4), "d", (2, 3, 5, 2, 2))]
+HASHING_OPTIONS = [{"num_bins": 2**53 - 111}, {"num_bins": 2**53 - 111, "salt": 133}, {"num_bins": 2**53 - 111, "salt": (133, 137)},
+                   {"num_bins": 3}, {"num_bins": 3, "mask_value": ""}, {"num_bins": 4, "output_mode": "one_hot"},
+                   {"num_bins": 4, "output_mode": "multi_hot"}, {"num_bins": 4, "salt": 7, "output_mode": "count"}]
 # Those whose options keras_defaults.txt has; ConvLSTM1D and ConvLSTM3D have those of ConvLSTM2D.
-CLASSES = [("losses", "Circle"), ("optimizers", "Adafactor"), ("optimizers", "Muon"),
-           ("optimizers", "ScheduleFreeAdamW"), ("layers", "SpectralNormalization"), ("layers", "ConvLSTM2D")]
+CLASSES = [("losses", "Circle"), ("optimizers", "Adafactor"), ("optimizers", "Muon"), ("optimizers", "ScheduleFreeAdamW"),
+           ("layers", "SpectralNormalization"), ("layers", "Hashing"), ("layers", "HashedCrossing"), ("layers", "ConvLSTM2D")]
 
 
 def equations(m):
@@ -77,4 +80,19 @@ def convolutional_recurrence(m):
     m.weighted("ConvLSTM3D", keras.layers.ConvLSTM3D(2, 2), [m.numbers(-2, 2, 1, 3, 4, 3, 4, 2)])
 
 
-CASES = [equations, circles, factored_steps, orthogonal_steps, schedule_free_steps, spectral_layers, convolutional_recurrence]
+def hashes(m):
+    """Of the texts and numbers of with_strings_hash_test.cpp. 2^53 - 111 buckets show all bits of a hash."""
+    texts = np.array([("Farmhash and siphash see " * 13)[:n] for n in [*range(0, 70), 95, 96, 127, 128, 129, 192, 193, 300]])
+    words, ids = np.array([["A", "B", ""], ["C", "D", "A"]]), np.array([[1, -7, 0], [2**40, 101, 1]])
+    for options in HASHING_OPTIONS:
+        layer = keras.layers.Hashing(**options)
+        of = [texts] if options["num_bins"] > 100 else [words] if "mask_value" in options else [words, ids]
+        m.add("layer.Hashing", [], [keras.ops.cast(layer(x), "float64") for x in of], m.FILES["keras_strings"])
+    for bins, mode in ((2**53 - 111, "int"), (5, "one_hot")):
+        layer = keras.layers.HashedCrossing(num_bins=bins, output_mode=mode)
+        of = [(words[0], ids[0]), (ids[1], words[1], ids[0])]
+        m.add("layer.HashedCrossing", [], [keras.ops.cast(layer(x), "float64") for x in of], m.FILES["keras_strings"])
+
+
+CASES = [equations, circles, factored_steps, orthogonal_steps, schedule_free_steps, spectral_layers, convolutional_recurrence,
+         hashes]

@@ -1,5 +1,7 @@
 // layers::TextVectorization against Keras 3, with the options of make_keras.py. StringLookup has Keras' examples in
 // tests/strings.
+#include <algorithm>
+
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/strings.hpp"
@@ -29,7 +31,8 @@ TEST_CASE("Keras 3: TextVectorization") {
   const std::vector<std::string> data{"The cat, the dog!", "a dog; a CAT  and a bird.", "", "bird"};
   const Tensor texts = constant(std::vector<std::string>{data[1], data[0], data[3], data[2]});
   const auto cases = ::golden::detail::load("keras_strings");
-  CHECK(cases.size() == options.size());
+  const auto has_text = [](const auto& named) { return named.first.rfind("layer.TextVectorization", 0) == 0; };
+  CHECK(std::count_if(cases.begin(), cases.end(), has_text) == static_cast<std::ptrdiff_t>(options.size()));
   for (std::size_t i = 0; i < options.size(); ++i) {
     const std::string name = "layer.TextVectorization:" + std::to_string(i);
     const layers::TextVectorization whole(options[i]), one_by_one(options[i]);

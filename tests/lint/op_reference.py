@@ -41,7 +41,7 @@ FAMILIES = [
      [f"image/{name}.hpp" for name in ("decode", "encode", "convert", "resize", "crop", "flip", "color", "adjust", "transform",
                                        "boxes", "glimpse", "text", "mix", "measure")] + ["image_webp/webp.hpp"]),
     ("strings", "Strings and tables",
-     [f"strings/{name}.hpp" for name in ("text", "regex", "numbers", "unicode", "lookup", "vocabulary", "codec", "csv")]),
+     [f"strings/{name}.hpp" for name in ("text", "regex", "numbers", "hash", "unicode", "lookup", "vocabulary", "codec", "csv")]),
     ("collectives", "Collectives", ["distribute/collectives.hpp"]),
     ("control_flow", "Control flow", [f"graph/control/{name}.hpp" for name in (
         "control", "while_loop", "scan", "vectorized_map", "beam_search")]),

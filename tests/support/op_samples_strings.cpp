@@ -31,6 +31,12 @@ void to_number_calls(Numbers&) { strings::to_number(constant({"1", " 2 "}), int3
 void as_string_calls(Numbers& n) { strings::as_string(n.whole({2, 3}, -5, 6), {.width = 4}); }
 void format_calls(Numbers& n) { strings::format("{} and {}", {n.whole({2, 3}, 0, 9), words()}); }
 void bucket_calls(Numbers&) { strings::to_hash_bucket(words(), 10); }
+void fast_bucket_calls(Numbers&) { strings::to_hash_bucket_fast(words(), 10); }
+void strong_bucket_calls(Numbers&) { strings::to_hash_bucket_strong(words(), 10, {133, 137}); }
+void cross_calls(Numbers& n) {
+  strings::cross_hashed({words(), n.whole({2, 2}, -5, 6)}, 10);
+  strings::cross_hashed({words()}, 7, {.hash_key = 1});
+}
 void decode_calls(Numbers&) { strings::unicode_decode(words(), strings::utf8); }
 void encode_calls(Numbers&) {
   strings::unicode_encode(constant({i64{1}, i64{2}}), constant({65, 66, 0x20ac}), strings::utf8);
@@ -76,6 +82,9 @@ tandem::Span<const Sample> string_samples() {
       {"as_string", as_string_calls},
       {"string_format", format_calls},
       {"to_hash_bucket", bucket_calls},
+      {"to_hash_bucket_fast", fast_bucket_calls},
+      {"to_hash_bucket_strong", strong_bucket_calls},
+      {"cross_hashed", cross_calls},
       {"unicode_decode", decode_calls},
       {"unicode_encode", encode_calls},
       {"unicode_transcode", transcode_calls},

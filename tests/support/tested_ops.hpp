@@ -40,6 +40,7 @@ inline std::vector<const tandem::OpDef*> tested_ops() {
   add(tandem::string_ops);
   add(tandem::regex_ops);
   add(tandem::string_number_ops);
+  add(tandem::string_hash_ops);
   add(tandem::unicode_ops);
   add(tandem::lookup_ops);
   add(tandem::csv_ops);

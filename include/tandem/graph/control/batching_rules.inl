@@ -339,8 +339,8 @@ inline constexpr std::string_view leading_ops =
     "diag_part set_diag sort top_k searchsorted one_hot_like cholesky cofactor det eig eigh eigvals eigvalsh "
     "expm inv lu pinv qr slogdet svd svdvals dct irfft rfft as_string decode_base64 encode_base64 "
     "regex_full_match regex_replace string_length string_lower string_strip string_upper table_find "
-    "to_hash_bucket string_to_number unicode_transcode sparse_softmax_cross_entropy_grad "
-    "sparse_softmax_cross_entropy_with_logits ";
+    "to_hash_bucket to_hash_bucket_fast to_hash_bucket_strong string_to_number unicode_transcode "
+    "sparse_softmax_cross_entropy_grad sparse_softmax_cross_entropy_with_logits ";
 inline constexpr std::string_view reductions =
     " count_nonzero reduce_all reduce_any reduce_euclidean_norm reduce_logsumexp reduce_max reduce_mean "
     "reduce_min reduce_prod reduce_std reduce_sum reduce_variance ";
