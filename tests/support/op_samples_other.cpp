@@ -117,11 +117,11 @@ void ftrl(Numbers& n) {
   updated<3>(ftrl_update_op, ftrl_update_sparse_op, n, rules::FtrlAttrs{-0.5, 0.1, 0.2, 0.1, 0.3});
   updated<3>(ftrl_update_op, ftrl_update_sparse_op, n, rules::FtrlAttrs{-0.7, 0.1, 0, 0, 0});
 }
-void lion(Numbers& n) { updated<2>(lion_update_op, lion_update_sparse_op, n, LionAttrs{0.9, 0.99}); }
+void lion(Numbers& n) { updated<2>(lion_update_op, lion_update_sparse_op, n, rules::LionAttrs{0.9, 0.99}); }
 void schedule_free(Numbers& n) {
-  updated<3>(schedule_free_update_op, schedule_free_update_sparse_op, n, ScheduleFreeAttrs{0.9, 0.999, 1e-8, 5});
+  updated<3>(schedule_free_update_op, schedule_free_update_sparse_op, n, rules::ScheduleFreeAttrs{0.9, 0.999, 1e-8, 5});
 }
-void decay(Numbers& n) { updated<1>(decay_update_op, decay_update_sparse_op, n, DecayAttrs{0.02}); }
+void decay(Numbers& n) { updated<1>(decay_update_op, decay_update_sparse_op, n, rules::DecayAttrs{0.02}); }
 void average(Numbers& n) { updated<1>(average_update_op, average_update_sparse_op, n, no_attrs); }
 
 const Sample other_table[] = {

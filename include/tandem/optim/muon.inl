@@ -88,7 +88,7 @@ TANDEM_INLINE void muon_update(const tandem::detail::UpdateCall& c) {
   if (c.state.size() == 2) return muon_matrix_update(c);
   const auto& a = c.attrs.get<MuonAttrs>();
   // The decay is that of .learning_rate alone.
-  const AdamwAttrs adamw{a.beta_1, a.beta_2, a.epsilon, a.adam_weight_decay / a.adam_lr_ratio};
+  const rules::AdamwAttrs adamw{a.beta_1, a.beta_2, a.epsilon, a.adam_weight_decay / a.adam_lr_ratio};
   const Tensor lr = a.adam_lr_ratio == 1 ? c.lr : cast(c.lr, DType::float64) * a.adam_lr_ratio;
   if (c.gradient.is_sparse()) {
     const IndexedSlices s = c.gradient.slices();

@@ -124,7 +124,7 @@ TANDEM_INLINE UpdateRule schedule_free_rule(const ScheduleFreeAdamWOptions& o) {
   const SlotKind z{.name = "momentum", .is_copy = true};
   return {&schedule_free_update_op, &schedule_free_update_sparse_op, {z, {"velocity"}}};
 }
-TANDEM_INLINE FtrlAttrs ftrl_attrs(const FtrlOptions& o) {
+TANDEM_INLINE rules::FtrlAttrs ftrl_attrs(const FtrlOptions& o) {
   return {o.learning_rate_power, o.l1_regularization_strength, o.l2_regularization_strength,
           o.l2_shrinkage_regularization_strength, o.beta};
 }
@@ -167,7 +167,7 @@ TANDEM_INLINE Ftrl::Ftrl(FtrlOptions o)
 }
 
 TANDEM_INLINE ScheduleFreeAdamW::ScheduleFreeAdamW(ScheduleFreeAdamWOptions o)
-    : Optimizer(detail::schedule_free_rule(o), ScheduleFreeAttrs{o.beta_1, o.beta_2, o.epsilon, o.warmup_steps},
+    : Optimizer(detail::schedule_free_rule(o), rules::ScheduleFreeAttrs{o.beta_1, o.beta_2, o.epsilon, o.warmup_steps},
                 o.learning_rate, detail::common(o)) {
   set_kind("schedule_free_adamw");
 }
