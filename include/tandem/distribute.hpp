@@ -22,6 +22,7 @@
 #include "tandem/distribute/liveness.inl"
 #include "tandem/distribute/make_parallel.inl"
 #include "tandem/distribute/mirrored.inl"
+#include "tandem/distribute/raised_errors.inl"
 #include "tandem/distribute/reduce_gradients.inl"
 #include "tandem/distribute/sharded_embedding.inl"
 #include "tandem/distribute/sim_cluster.inl"

@@ -7,6 +7,8 @@ processes.py bits PROGRAM [--gloo TANDEM_RUN] [--mpi MPIRUN]   distribute_fit: t
     bits with 1, 2 and 4 processes, and when one was killed and all started again
 processes.py signals PROGRAM [--gloo TANDEM_RUN] [--mpi MPIRUN]   distribute_fit: Ctrl-C in one process stops all after
     the same step
+processes.py errors PROGRAM [--gloo TANDEM_RUN] [--mpi MPIRUN]   distribute_fit: what one process raises is an error of
+    the other one while it lives
 """
 
 import argparse
@@ -254,16 +256,31 @@ def check_signals(arguments):
             yield f"{name}: status {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
 
 
+def check_errors(arguments):
+    """Rank 1 stays alive after its error, so that only its report can say to rank 0 what it has raised."""
+    for name, launcher in (("gloo", [arguments.gloo, "-n", "2", "--"]), ("mpi", mpirun(arguments.mpi, 2))):
+        if launcher[0] is None:
+            continue
+        command = [*launcher, arguments.program, "19", "-", "100", "0"]
+        done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=200)
+        said = re.search(r"FAILED: rank 0: (.*)", done.stdout)
+        print(f"{name}: {said and said[1]}")
+        if done.returncode == 0 or not said or not re.search(
+                r"at step \d+: \w+: rank 1 \(node .*\) has raised: test: an error of rank 1 alone", said[1]):
+            yield f"{name}: status {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("test", choices=["collectives", "faults", "bits", "signals"])
+    parser.add_argument("test", choices=["collectives", "faults", "bits", "signals", "errors"])
     parser.add_argument("program")
     parser.add_argument("--gloo", help="tandem_run")
     parser.add_argument("--mpi", help="mpirun")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     arguments = parser.parse_args()
-    checks = {"collectives": check_collectives, "faults": check_faults, "bits": check_bits, "signals": check_signals}
+    checks = {"collectives": check_collectives, "faults": check_faults, "bits": check_bits, "signals": check_signals,
+              "errors": check_errors}
     problems = list(checks[arguments.test](arguments))
     for problem in problems:
         print("FAILED:", problem)

@@ -1,6 +1,7 @@
 // Replication: what code that trains on several processes does for code that does not know of it: Variables,
 // optimizers, the Trainer. Implemented by strategies (the component tandem::distribute).
 #pragma once
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,9 @@ struct Replication {
   virtual bool agree(const Graph& graph, const std::string& function) = 0;
   /// Tells the others, for their errors, which step begins.
   virtual void begin_step(i64 step) = 0;
+  /// Tells the others, who may wait for this process, of an error that has ended what they do together. Nothing happens
+  /// to those that raise one at the same point.
+  virtual void tell_of_error(const std::exception_ptr& error) = 0;
 
  protected:
   ~Replication() = default;

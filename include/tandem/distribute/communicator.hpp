@@ -98,6 +98,13 @@ class TANDEM_API Communicator {
   /// The step of the latest set_step; -1 before.
   i64 step() const;
 
+  /// Tells the other ranks that an error has ended what this one does in the group: those that wait for it, or come to
+  /// do so, raise errors::UnavailableError within a second, with the rank and the first line of the text. Nothing
+  /// happens to ranks that have reported an error behind the same operation, as all do that raise the same one, nor if
+  /// this rank begins its next operation within half a second. Trainer's functions and strategy.run() report what they
+  /// raise; a loop of one's own calls it where it catches an exception.
+  void report_error(const std::string& error) const;
+
   /// Runs an operation on buffers; the ops of collectives.hpp do it with tensors.
   ///   op     its name in errors
   ///   label  what is reduced or sent, for errors: "'dense/kernel'", "bucket 3 of 7 (4.2 MB)"

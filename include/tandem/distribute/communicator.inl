@@ -252,6 +252,12 @@ TANDEM_INLINE void Communicator::set_step(i64 step) const {
   state().transport->report_step(step);
 }
 
+TANDEM_INLINE void Communicator::report_error(const std::string& error) const {
+  const State& s = state();
+  if (!s.failure.empty() || ::getpid() != s.process || size() == 1) return;  // what the others know already
+  s.transport->report_error(error.substr(0, std::min<std::size_t>(error.find('\n'), 500)));
+}
+
 TANDEM_INLINE Communicator Communicator::split(int color, int key) const {
   State& s = state();
   s.check_process("Communicator::split");

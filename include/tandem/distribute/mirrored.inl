@@ -26,6 +26,7 @@ struct LoneReplication : Replication {
   void largest(std::vector<i64>&) override {}
   bool agree(const Graph&, const std::string&) override { return false; }
   void begin_step(i64) override {}
+  void tell_of_error(const std::exception_ptr&) override {}
 
   const u64 own_id;
 };

@@ -29,6 +29,7 @@ class SimTransport final : public Transport {
     return "node " + std::to_string(rank_of_cluster() / schedule_->options().ranks_per_node);
   }
   void abort() noexcept override { is_dead_ = true; }
+  void report_error(const std::string& error) override { schedule_->report(*group_, member_, operations_, error); }
   std::unique_ptr<Pending> start(const Collective& call) override {
     if (is_dead_) errors::raise<errors::UnavailableError>("SimCluster", "the group is dead");
     schedule_->count(rank_of_cluster());
@@ -46,7 +47,7 @@ class SimTransport final : public Transport {
     }
     bool wait(double seconds) override {
       if (transport.is_dead_) errors::raise<errors::UnavailableError>("SimCluster", "the group is dead");
-      return schedule->wait(rank, *operation, seconds);
+      return schedule->wait(rank, member, *operation, seconds);
     }
     SimTransport& transport;
     const std::shared_ptr<SimSchedule> schedule = transport.schedule_;

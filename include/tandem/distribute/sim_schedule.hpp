@@ -17,6 +17,16 @@ namespace TANDEM_NS::distribute::impl {
 /// Unwinds the stack of a rank that a fault kills. Not an error: programs that catch std::exception do not stop it.
 struct SimKilled {};
 
+/// What a rank has reported to have raised.
+struct SimError {
+  i64 operations = -1;  // of the group, that the rank had begun
+  double at = 0;        // on its clock
+  std::string text = {};
+  bool is_withdrawn = false;  // it has begun another operation
+};
+
+struct SimGroup;
+
 /// One operation of a group, as its ranks call it.
 struct SimOperation {
   std::vector<const Collective*> calls;  // by rank of the group; null: not called yet, or left
@@ -26,6 +36,8 @@ struct SimOperation {
   bool is_hopeless = false;  // a rank has left before it ended
   double end = 0;            // when the result is there
   std::string mismatch;      // that ranks called different operations
+  const SimGroup* group = nullptr;
+  i64 number = 0;  // in the group
 };
 
 /// A group of ranks.
@@ -33,6 +45,7 @@ struct SimGroup {
   int id = 0;
   std::vector<int> members;                            // ranks of the cluster
   std::map<i64, std::shared_ptr<SimOperation>> calls;  // by their number; those that some rank has not ended
+  std::map<int, SimError> errors;                      // the latest of each rank of the group
 };
 
 /// The clocks and the turns of all ranks. One rank's thread runs at a time; functions are called by it.
@@ -50,7 +63,10 @@ class SimSchedule {
   /// Begins an operation; the last rank that arrives performs it.
   std::shared_ptr<SimOperation> arrive(SimGroup& group, int member, i64 number, const Collective& call);
   /// Lets others run until the operation has ended or so much time has passed. Returns whether it has ended.
-  bool wait(int rank, const SimOperation& operation, double seconds);
+  ///   throws  errors::UnavailableError with what another rank has raised, if that does not begin the operation
+  bool wait(int rank, int member, const SimOperation& operation, double seconds);
+  /// A rank has raised an error behind so many operations of the group.
+  void report(SimGroup& group, int member, i64 operations, const std::string& error);
   /// A rank gives up an operation: it cannot be performed any more, unless it was.
   void leave(SimOperation& operation, int member);
   /// The group of these members, which are the same objects for all of them.
@@ -66,6 +82,7 @@ class SimSchedule {
     double clock = 0, deadline = 0, late = 0, slow = 0;
     i64 operations = 0;
     const SimOperation* operation = nullptr;  // that it waits for
+    bool is_killed = false;
   };
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   void pass_turn(std::unique_lock<std::mutex>& lock, int rank);
@@ -73,6 +90,7 @@ class SimSchedule {
   void perform(SimOperation& operation);
   double cost(const SimOperation& operation);
   void time_out();
+  static const SimError* error_for(const SimOperation& operation, int member);
   std::string waiting_text() const;
 
   const SimOptions options_;

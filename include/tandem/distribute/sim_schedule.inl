@@ -10,6 +10,9 @@
 
 namespace TANDEM_NS::distribute::impl {
 
+// Seconds that a rank has for its next operation after it has reported an error.
+constexpr double sim_patience = 0.5;
+
 TANDEM_INLINE SimSchedule::SimSchedule(int ranks, const SimOptions& options, std::vector<SimFault>& faults)
     : options_(options), faults_(faults), ranks_(static_cast<std::size_t>(ranks)), draws_(options.seed) {
   running_ = next();
@@ -78,7 +81,8 @@ TANDEM_INLINE void SimSchedule::count(int rank) {
     }
     faults_.erase(faults_.begin() + static_cast<std::ptrdiff_t>(i));
     // A rank that is stopped forever is to the others what a killed one is.
-    if (f.kind == SimFault::kill || (f.kind == SimFault::stop && f.seconds == 0)) throw SimKilled();
+    r.is_killed = f.kind == SimFault::kill || (f.kind == SimFault::stop && f.seconds == 0);
+    if (r.is_killed) throw SimKilled();
     (f.kind == SimFault::slow ? r.slow : f.kind == SimFault::delay ? r.late : r.clock) += f.seconds;
   }
 }
@@ -118,7 +122,9 @@ TANDEM_INLINE std::shared_ptr<SimOperation> SimSchedule::arrive(SimGroup& group,
     entry = std::make_shared<SimOperation>();
     entry->calls.resize(group.members.size());
     entry->since.resize(group.members.size());
+    entry->group = &group, entry->number = number;
   }
+  if (const auto e = group.errors.find(member); e != group.errors.end()) e->second.is_withdrawn = true;
   const std::shared_ptr<SimOperation> o = entry;
   const auto m = static_cast<std::size_t>(member);
   const int rank = group.members[m];
@@ -131,18 +137,47 @@ TANDEM_INLINE std::shared_ptr<SimOperation> SimSchedule::arrive(SimGroup& group,
   pass_turn(lock, rank);
   return o;
 }
-TANDEM_INLINE bool SimSchedule::wait(int rank, const SimOperation& o, double seconds) {
+// The error of another rank for which the operation waits in vain, if the rank does not go on.
+TANDEM_INLINE const SimError* SimSchedule::error_for(const SimOperation& o, int member) {
+  const auto own = o.group->errors.find(member);
+  for (const auto& [other, e] : o.group->errors)
+    if (other != member && !e.is_withdrawn && e.operations <= o.number &&
+        (own == o.group->errors.end() || own->second.operations != e.operations))
+      return &e;
+  return nullptr;
+}
+TANDEM_INLINE void SimSchedule::report(SimGroup& group, int member, i64 operations, const std::string& error) {
+  const std::lock_guard lock(mutex_);
+  const int rank = group.members[static_cast<std::size_t>(member)];
+  if (at(rank).is_killed) return;  // what unwinds its stack is not an error
+  SimError& e = group.errors[member];
+  if (e.operations == operations && !e.is_withdrawn) return;
+  e = {operations, at(rank).clock, "rank " + std::to_string(rank) + " has raised: " + error, false};
+  for (Rank& r : ranks_)
+    if (r.state == Rank::waiting && r.operation->group == &group)
+      r.deadline = std::min(r.deadline, std::max(r.clock, e.at) + sim_patience);
+}
+TANDEM_INLINE bool SimSchedule::wait(int rank, int member, const SimOperation& o, double seconds) {
   std::unique_lock lock(mutex_);
   Rank& r = at(rank);
-  r.deadline = r.clock + seconds;
-  if (!o.has_ended) {
+  const double end = r.clock + seconds;
+  for (r.deadline = end; !o.has_ended;) {
+    if (const SimError* e = error_for(o, member))
+      r.deadline = std::min(r.deadline, std::max(r.clock, e->at) + sim_patience);
     r.state = Rank::waiting, r.operation = &o;
     pass_turn(lock, rank);
     r.operation = nullptr;
-    if (!o.has_ended && !deadlock_.empty()) errors::raise<errors::AbortedError>("SimCluster", "deadlock: " + deadlock_);
+    if (o.has_ended) break;
+    if (!deadlock_.empty()) errors::raise<errors::AbortedError>("SimCluster", "deadlock: " + deadlock_);
+    if (r.deadline >= end) break;
+    if (const SimError* e = error_for(o, member)) {
+      r.clock = std::max(r.clock, r.deadline);
+      errors::raise<errors::UnavailableError>("SimCluster", e->text);
+    }
+    r.deadline = end;  // the rank has gone on
   }
-  const bool in_time = o.has_ended && o.end <= r.deadline;
-  r.clock = std::max(r.clock, in_time ? o.end : r.deadline);
+  const bool in_time = o.has_ended && o.end <= end;
+  r.clock = std::max(r.clock, in_time ? o.end : end);
   if (in_time && !o.mismatch.empty()) errors::raise<errors::FailedPreconditionError>("SimCluster", o.mismatch);
   return in_time;
 }
@@ -156,7 +191,7 @@ TANDEM_INLINE std::shared_ptr<SimGroup> SimSchedule::group(int parent, i64 split
                                                            const std::vector<int>& members) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<SimGroup>& entry = groups_[{parent, split, color}];
-  if (!entry) entry = std::make_shared<SimGroup>(SimGroup{static_cast<int>(groups_.size()), members, {}});
+  if (!entry) entry = std::make_shared<SimGroup>(SimGroup{static_cast<int>(groups_.size()), members, {}, {}});
   return entry;
 }
 

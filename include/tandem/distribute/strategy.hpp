@@ -74,11 +74,16 @@ class TANDEM_API MultiWorkerMirroredStrategy {
 
   /// Trains by this strategy on this thread, in the scope. The strategy must outlive it.
   ReplicationScope scope() const { return ReplicationScope(replication()); }
-  /// Calls f in the scope.
+  /// Calls f in the scope. What it raises is reported to the other processes: Communicator::report_error.
   template <class F, class... A>
   auto run(F&& f, A&&... arguments) const {
     const ReplicationScope in(replication());
-    return std::forward<F>(f)(std::forward<A>(arguments)...);
+    try {
+      return std::forward<F>(f)(std::forward<A>(arguments)...);
+    } catch (...) {
+      tell_of_error();
+      throw;
+    }
   }
   const Communicator& group() const;
   int num_replicas_in_sync() const { return group().size(); }
@@ -124,6 +129,7 @@ class TANDEM_API MultiWorkerMirroredStrategy {
  private:
   static Tensor own_rows(const Tensor& x, i64 first, i64 step);
   Replication* replication() const;
+  void tell_of_error() const;  // of the exception that is being handled
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -1,5 +1,7 @@
 // Definitions of distribute/strategy.hpp.
 #pragma once
+#include <exception>
+
 #include "tandem/base/error.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/distribute/agreement.hpp"
@@ -51,6 +53,15 @@ struct MultiWorkerMirroredStrategy::State final : Replication {
     return group.size() > 1 && options.compare_graphs && impl::agree_on_graph(group, graph, function);
   }
   void begin_step(i64 step) override { group.set_step(step); }
+  void tell_of_error(const std::exception_ptr& error) override {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::exception& e) {
+      group.report_error(e.what());
+    } catch (...) {  // the caller raises it again
+      group.report_error("an exception that is not a std::exception");
+    }
+  }
 
   const Communicator group;
   const StrategyOptions options;
@@ -89,6 +100,9 @@ TANDEM_INLINE MultiWorkerMirroredStrategy::~MultiWorkerMirroredStrategy() = defa
 
 TANDEM_INLINE const Communicator& MultiWorkerMirroredStrategy::group() const { return state_->group; }
 TANDEM_INLINE Replication* MultiWorkerMirroredStrategy::replication() const { return state_.get(); }
+TANDEM_INLINE void MultiWorkerMirroredStrategy::tell_of_error() const {
+  state_->tell_of_error(std::current_exception());
+}
 
 TANDEM_INLINE Tensor MultiWorkerMirroredStrategy::reduce(ReduceOp op, const Tensor& value) const {
   return all_reduce(value, {.op = op, .group = group()});

@@ -72,6 +72,10 @@ class TANDEM_API Transport {
   /// What is known of the ranks that do not answer: "rank 2 (node b) was last seen at step 136, 31 s ago"; empty if
   /// nothing is.
   virtual std::string last_seen() const { return {}; }
+  /// Tells the others that an error has ended what this rank does in the group. Those that wait for an operation which
+  /// it does not begin within half a second raise errors::UnavailableError with the text; but not those that have
+  /// reported an error behind the same operation. Takes a few seconds at most.
+  virtual void report_error(const std::string&) {}
   /// Gives up: wait() raises afterwards, and this process neither reads nor writes the buffers of operations that were
   /// begun.
   virtual void abort() noexcept = 0;

@@ -16,6 +16,7 @@
 
 #include "tandem/distribute/leave_at_exit.hpp"
 #include "tandem/distribute/liveness.hpp"
+#include "tandem/distribute/raised_errors.hpp"
 #include "tandem/distribute/socket.hpp"
 #include "tandem/distribute/texts.hpp"
 #include "tandem/distribute_gloo/no_sigpipe.hpp"
@@ -121,13 +122,19 @@ class WaitingCalls {
 
 class GlooPending final : public Pending {
  public:
-  GlooPending(std::shared_ptr<Process> process, std::shared_ptr<WaitingCalls> calls, std::shared_ptr<Worker> worker,
-              std::shared_ptr<Job> job)
-      : process_(std::move(process)), calls_(std::move(calls)), worker_(std::move(worker)), job_(std::move(job)) {}
+  GlooPending(std::shared_ptr<Process> process, std::shared_ptr<WaitingCalls> calls,
+              std::shared_ptr<RaisedErrors> errors, std::shared_ptr<Worker> worker, std::shared_ptr<Job> job)
+      : process_(std::move(process)),
+        calls_(std::move(calls)),
+        errors_(std::move(errors)),
+        worker_(std::move(worker)),
+        job_(std::move(job)) {}
   bool wait(double seconds) override {
     const i64 end = distribute::detail::moment_after(seconds);
     i64 lost_since = 0, compared = -1;
     double period = calls_->period();
+    i64 comparison = distribute::detail::moment_after(period);
+    i64 question = distribute::detail::moment_after(RaisedErrors::period);
     const auto is_lost = [&] {
       if (!process_->sees_a_loss()) return lost_since = 0, false;
       if (lost_since == 0) lost_since = tandem::detail::nanoseconds_now();
@@ -135,17 +142,27 @@ class GlooPending final : public Pending {
     };
     Job::State state = Job::queued;
     for (bool has_given_up = false; !has_given_up;) {
-      state = worker_->wait(*job_, std::min(end, distribute::detail::moment_after(period)), is_lost);
+      state = worker_->wait(*job_, std::min({end, comparison, question}), is_lost);
       if (state == Job::done) return true;
       if (state == Job::failed && worker_->is_aborted()) errors::raise<errors::UnavailableError>("gloo", job_->error);
       has_given_up = state == Job::failed || is_lost();
-      if (!has_given_up && tandem::detail::nanoseconds_now() >= end) return false;
+      const i64 now = tandem::detail::nanoseconds_now();
+      if (!has_given_up && now >= end) return false;
+      if (now >= question) {
+        if (const std::string raised = errors_->before(job_->number); !raised.empty())
+          errors::raise<errors::UnavailableError>("gloo", raised);
+        question = distribute::detail::moment_after(RaisedErrors::period);
+      }
+      if (now < comparison && !has_given_up) continue;
       if (const std::shared_ptr<Job> job = worker_->current()) {
         calls_->compare(job->call, job->number);
         period = job->number == compared ? 2 * period : calls_->period();
         compared = job->number;
       }
+      comparison = distribute::detail::moment_after(period);
     }
+    if (const std::string raised = errors_->any(); !raised.empty())
+      errors::raise<errors::UnavailableError>("gloo", raised);
     if (state == Job::failed) process_->raise("a connection has ended: " + without_place(job_->error));
     process_->raise("the process of another rank has ended");
   }
@@ -153,6 +170,7 @@ class GlooPending final : public Pending {
  private:
   const std::shared_ptr<Process> process_;
   const std::shared_ptr<WaitingCalls> calls_;
+  const std::shared_ptr<RaisedErrors> errors_;
   const std::shared_ptr<Worker> worker_;
   const std::shared_ptr<Job> job_;
 };
@@ -177,6 +195,8 @@ class GlooTransport final : public Transport {
     }
     context_ = std::move(context);
     calls_ = std::make_shared<WaitingCalls>(process_, name_, rank);
+    errors_ = std::make_shared<RaisedErrors>(process_->place, name_ + "/errors/",
+                                             members_[static_cast<std::size_t>(rank)], node_name());
     worker_ = std::make_shared<Worker>(context_, process_->timeout);
     worker_->begin();
   }
@@ -191,6 +211,7 @@ class GlooTransport final : public Transport {
   std::string last_seen() const override {
     return process_->liveness ? process_->liveness->missing(members_) : std::string();
   }
+  void report_error(const std::string& error) override { errors_->report(operations_, error); }
   void abort() noexcept override {
     if (!worker_->is_aborted() && process_->liveness) process_->liveness->give_up();
     worker_->abort();
@@ -198,7 +219,9 @@ class GlooTransport final : public Transport {
 
   std::unique_ptr<Pending> start(const Collective& call) override {
     if (process_->liveness) process_->liveness->report_begun(process_->begun.fetch_add(1) + 1);
-    return std::make_unique<GlooPending>(process_, calls_, worker_, worker_->add(call));
+    errors_->begin_operation();
+    ++operations_;
+    return std::make_unique<GlooPending>(process_, calls_, errors_, worker_, worker_->add(call));
   }
 
   std::unique_ptr<Transport> split(int color, int key) override {
@@ -233,7 +256,9 @@ class GlooTransport final : public Transport {
   const std::vector<int> members_;  // their ranks in the world
   std::shared_ptr<::gloo::Context> context_;
   std::shared_ptr<WaitingCalls> calls_;
+  std::shared_ptr<RaisedErrors> errors_;
   std::shared_ptr<Worker> worker_;
+  i64 operations_ = 0;
   int splits_ = 0;
 };
 

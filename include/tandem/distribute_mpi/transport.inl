@@ -8,6 +8,7 @@
 #include "tandem/base/warning.hpp"
 #include "tandem/distribute/leave_at_exit.hpp"
 #include "tandem/distribute/liveness.hpp"
+#include "tandem/distribute/raised_errors.hpp"
 #include "tandem/distribute/socket.hpp"
 #include "tandem/distribute_mpi/collectives.hpp"
 #include "tandem/distribute_mpi/engine.hpp"
@@ -22,6 +23,7 @@ namespace mpi {
 struct Heart {
   std::unique_ptr<TcpStoreServer> server{};
   std::shared_ptr<Liveness> liveness{};
+  Endpoint place{};  // of the store, if there are heartbeats
   std::atomic<i64> begun{0};
 
   /// Of rank 0, which keeps the store: when something has gone wrong the others have a second to read what.
@@ -37,18 +39,28 @@ struct Heart {
 
 class MpiPending final : public Pending {
  public:
-  MpiPending(Engine& engine, std::shared_ptr<Heart> heart, std::shared_ptr<Operation> op)
-      : engine_(engine), heart_(std::move(heart)), op_(std::move(op)) {}
+  ///   number  of the operation in its group, from 0
+  MpiPending(Engine& engine, std::shared_ptr<Heart> heart, std::shared_ptr<RaisedErrors> errors,
+             std::shared_ptr<Operation> op, i64 number)
+      : engine_(engine), heart_(std::move(heart)), errors_(std::move(errors)), op_(std::move(op)), number_(number) {}
   bool wait(double seconds) override {
     const i64 moment = distribute::detail::moment_after(seconds);
-    i64 lost_since = 0;
+    i64 lost_since = 0, question = distribute::detail::moment_after(RaisedErrors::period);
+    std::string raised;
     const bool has_ended = engine_.wait(op_, moment, [&] {
+      if (errors_ && tandem::detail::nanoseconds_now() >= question) {
+        raised = errors_->before(number_);
+        question = distribute::detail::moment_after(RaisedErrors::period);
+        if (!raised.empty()) return true;
+      }
       if (!heart_->sees_a_loss()) return lost_since = 0, false;
       if (lost_since == 0) lost_since = tandem::detail::nanoseconds_now();
       return distribute::detail::seconds_since(lost_since) > patience;
     });
     if (has_ended && op_->state.load() == Operation::done) return true;
     if (engine_.is_abandoned()) errors::raise<errors::UnavailableError>("mpi", "the group was aborted");
+    if (errors_ && raised.empty() && (has_ended || lost_since)) raised = errors_->any();
+    if (!raised.empty()) errors::raise<errors::UnavailableError>("mpi", raised);
     if (has_ended) heart_->raise(op_->error);
     if (lost_since) heart_->raise("the process of another rank has ended");
     return false;
@@ -58,7 +70,9 @@ class MpiPending final : public Pending {
   static constexpr double patience = 0.5;  // of what a rank that has ended sent before, some may still be on its way
   Engine& engine_;
   const std::shared_ptr<Heart> heart_;
+  const std::shared_ptr<RaisedErrors> errors_;  // null without heartbeats
   const std::shared_ptr<Operation> op_;
+  const i64 number_;
 };
 
 /// A number of each rank of a group.
@@ -77,8 +91,9 @@ inline std::vector<i64> gather(Engine& engine, i64 own, int size, MPI_Comm group
 
 class MpiTransport final : public Transport {
  public:
-  MpiTransport(Engine& engine, MPI_Comm group, double timeout, std::shared_ptr<Heart> heart)
-      : engine_(engine), group_(group), timeout_(timeout), heart_(std::move(heart)) {
+  ///   name  of the group: no other one has it
+  MpiTransport(Engine& engine, MPI_Comm group, double timeout, std::shared_ptr<Heart> heart, std::string name)
+      : engine_(engine), group_(group), timeout_(timeout), heart_(std::move(heart)), name_(std::move(name)) {
     int world_rank = 0;
     engine_.run([&] {
       check(MPI_Comm_set_errhandler(group_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -88,6 +103,8 @@ class MpiTransport final : public Transport {
     });
     const std::vector<i64> all = gather(engine_, world_rank, size_, group_, timeout_);
     members_.assign(all.begin(), all.end());
+    if (heart_->liveness)
+      errors_ = std::make_shared<RaisedErrors>(heart_->place, name_ + "/errors/", world_rank, node_name());
   }
   const char* kind() const override { return "mpi"; }
   int rank() const override { return rank_; }
@@ -97,6 +114,9 @@ class MpiTransport final : public Transport {
     if (heart_->liveness) heart_->liveness->report_step(step);
   }
   std::string last_seen() const override { return heart_->liveness ? heart_->liveness->missing(members_) : ""; }
+  void report_error(const std::string& error) override {
+    if (errors_) errors_->report(operations_, error);
+  }
   void abort() noexcept override {
     if (!engine_.is_abandoned() && heart_->liveness) heart_->liveness->give_up();
     engine_.abandon();
@@ -104,23 +124,26 @@ class MpiTransport final : public Transport {
 
   std::unique_ptr<Pending> start(const Collective& call) override {
     const auto op = begin_one(call);
-    return std::make_unique<MpiPending>(engine_, heart_, op);
+    return std::make_unique<MpiPending>(engine_, heart_, errors_, op, operations_ - 1);
   }
   // MPI_Comm_split has no variant that returns at once, and waits for ever: it is called when all ranks are known to be
   // here, but one that dies within the call leaves the others in it.
   std::unique_ptr<Transport> split(int color, int key) override {
     Collective all_are_here;
-    if (!MpiPending(engine_, heart_, begin_one(all_are_here)).wait(timeout_))
+    if (!start(all_are_here)->wait(timeout_))
       errors::raise<errors::UnavailableError>("split", "not all ranks have called it within the timeout");
     MPI_Comm part = MPI_COMM_NULL;
     engine_.run([&] { check(MPI_Comm_split(group_, color, key, &part), "MPI_Comm_split"); });
-    return std::make_unique<MpiTransport>(engine_, part, timeout_, heart_);
+    const std::string name = name_ + "/" + std::to_string(splits_++) + ":" + std::to_string(color);
+    return std::make_unique<MpiTransport>(engine_, part, timeout_, heart_, name);
   }
 
  private:
   std::shared_ptr<Operation> begin_one(const Collective& call) {
     if (engine_.is_abandoned()) errors::raise<errors::UnavailableError>("mpi", "the group was aborted");
     if (heart_->liveness) heart_->liveness->report_begun(heart_->begun.fetch_add(1) + 1);
+    if (errors_) errors_->begin_operation();
+    ++operations_;
     const std::size_t bytes = static_cast<std::size_t>(call.count) * size_of(call.dtype);
     return engine_.begin(engine_.wants_advance(bytes), [&](Operation& op) { begin(call, group_, op); });
   }
@@ -129,7 +152,10 @@ class MpiTransport final : public Transport {
   const MPI_Comm group_;
   const double timeout_;
   const std::shared_ptr<Heart> heart_;
-  int rank_ = 0, size_ = 1;
+  const std::string name_;
+  std::shared_ptr<RaisedErrors> errors_;  // null without heartbeats
+  i64 operations_ = 0;
+  int rank_ = 0, size_ = 1, splits_ = 0;
   std::vector<int> members_;  // their ranks in MPI_COMM_WORLD
 };
 
@@ -190,6 +216,7 @@ inline std::shared_ptr<Heart> make_heart(Engine& engine, const LaunchInfo& launc
   LivenessOptions o{.store = {meeting.host, meeting.port}, .rank = rank, .size = size, .node = node_name()};
   o.timeout = timeout;
   try {
+    heart->place = o.store;
     heart->liveness = std::make_shared<Liveness>(o);
     engine.watch(heart->liveness);
     if (rank == 0) distribute::detail::leave_at_exit(heart);
@@ -210,7 +237,8 @@ TANDEM_INLINE std::unique_ptr<Transport> mpi_transport(const LaunchInfo& launch,
     op.requests.assign(1, MPI_REQUEST_NULL);
     mpi::check(MPI_Comm_idup(MPI_COMM_WORLD, &op.group, op.requests.data()), "MPI_Comm_idup");
   });
-  return std::make_unique<mpi::MpiTransport>(engine, copy->group, timeout, mpi::make_heart(engine, launch, timeout));
+  return std::make_unique<mpi::MpiTransport>(engine, copy->group, timeout, mpi::make_heart(engine, launch, timeout),
+                                             "world");
 }
 
 }  // namespace TANDEM_NS::distribute::impl

@@ -335,17 +335,21 @@ TANDEM_INLINE Trainer::Trainer(Trainer&&) noexcept = default;
 TANDEM_INLINE Trainer& Trainer::operator=(Trainer&&) noexcept = default;
 TANDEM_INLINE Trainer::~Trainer() = default;
 
-TANDEM_INLINE History Trainer::fit(const Batches& data, FitOptions options) { return state_->fit(data, options); }
+TANDEM_INLINE History Trainer::fit(const Batches& data, FitOptions options) {
+  return detail::with_report(state_->strategy(), [&] { return state_->fit(data, options); });
+}
 TANDEM_INLINE History Trainer::fit(const Tensor& x, const Tensor& y, FitOptions options) {
-  impl::check_options(options);
-  return state_->fit(impl::batches_of(x, y, options.batch_size, options.shuffle, state_->strategy()), options);
+  return detail::with_report(state_->strategy(), [&] {
+    impl::check_options(options);
+    return state_->fit(impl::batches_of(x, y, options.batch_size, options.shuffle, state_->strategy()), options);
+  });
 }
 TANDEM_INLINE History Trainer::train(const Batches& data, FitOptions options) {
   options.callbacks.push_back(TerminateOnNaN());
   return fit(data, std::move(options));
 }
 TANDEM_INLINE Values Trainer::evaluate(const Batches& data) {
-  Values r = state_->evaluate(data);
+  Values r = detail::with_report(state_->strategy(), [&] { return state_->evaluate(data); });
   r.set("global_step", static_cast<double>(step()));
   return r;
 }
@@ -357,12 +361,14 @@ TANDEM_INLINE Tensor Trainer::predict(const Batches& data) {
   if (!data) errors::raise<errors::InvalidArgumentError>("predict", "there is no data set");
   if (data.cardinality() == data::infinite_cardinality)
     errors::raise<errors::InvalidArgumentError>("predict", "the data set has no end: take() so many batches");
-  std::vector<Tensor> results;
-  Batch batch;
-  const auto cursor = data.open({});
-  while (cursor->next(batch)) results.push_back(model.predict(model.inputs_of(batch)));
-  if (results.empty()) errors::raise<errors::InvalidArgumentError>("predict", "the data set is empty");
-  return concat(results, 0);
+  return detail::with_report(state_->strategy(), [&] {
+    std::vector<Tensor> results;
+    Batch batch;
+    const auto cursor = data.open({});
+    while (cursor->next(batch)) results.push_back(model.predict(model.inputs_of(batch)));
+    if (results.empty()) errors::raise<errors::InvalidArgumentError>("predict", "the data set is empty");
+    return concat(results, 0);
+  });
 }
 TANDEM_INLINE Tensor Trainer::predict(const Tensor& x, i64 batch_size) {
   return predict(data::from_tensor_slices(x).batch(batch_size));

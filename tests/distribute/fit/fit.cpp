@@ -1,6 +1,9 @@
 // One process of a test: trains by train::Trainer with virtual shards, and rank 0 prints the hash of the weights.
 //   distribute_fit EPOCHS FOLDER [STEP [SIGNAL]]   the folder of the run, or -; after step STEP, rank 1 sends itself a
-//                                                  signal, once: SIGKILL, or that of the number SIGNAL
+//                                                  signal, once: SIGKILL, or that of the number SIGNAL; 0: its callback
+//                                                  raises an error, after which the process waits to be killed
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -37,7 +40,9 @@ u64 hash_of(const Module& model) {
 struct Raise final : train::Callback {
   Raise(i64 s, int number) : step(s), signal(number) {}
   void on_step_end(train::Run& run) override {
-    if (run.step() == step) std::raise(signal);
+    if (run.step() != step) return;
+    if (signal == 0) errors::raise<errors::DataLossError>("test", "an error of rank 1 alone");
+    std::raise(signal);
   }
   bool may_stop_after_step() const override { return false; }
   const i64 step;
@@ -72,7 +77,10 @@ int main(int argc, char** argv) {
       std::printf("weights %016llx after %lld steps, loss %.6f\n", static_cast<unsigned long long>(hash_of(net)),
                   static_cast<long long>(trainer.step()), history["loss"].back());
   } catch (const std::exception& e) {
-    std::printf("FAILED: %s\n", e.what());
+    const int rank = distribute::launch_info().rank;
+    std::printf("FAILED: rank %d: %s\n", rank, e.what());
+    std::fflush(stdout);
+    if (rank == 1 && signal == 0) ::pause();
     return 1;
   }
   return 0;

@@ -158,6 +158,16 @@ void test_fork(const Communicator& world) {
                world, "all_reduce after fork()");
 }
 
+// All have raised an error behind the same operation, and one comes late to the next: the others wait for it.
+void test_reports(const Communicator& world) {
+  for (int late = 0; late < world.size(); ++late) {
+    world.report_error("an error of all");
+    if (late == world.rank()) std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+    expect_equal(distribute::all_reduce(fill({3}, 2.f), {.group = world}), std::vector<double>(3, 2. * world.size()),
+                 world, "all_reduce after report_error()");
+  }
+}
+
 void test_collectives(const Communicator& world) {
   const Communicator part = world.split(world.rank() % 2, -world.rank());
   expect(part.size() == (world.size() + 1 - world.rank() % 2) / 2, world, "the size of the part");
@@ -170,6 +180,7 @@ void test_collectives(const Communicator& world) {
     c.barrier();
   }
   test_fork(world);
+  test_reports(world);
 }
 
 // Rank 1 takes one step less than the others, and what follows the steps meets their last one.
