@@ -102,8 +102,19 @@ void Group::tell(const std::function<void()>& report) {
 
 void Group::reap() {
   for (const auto& p : processes_)
-    if (p->has_ended() && p->end()->is_failure() && !has_failed_)
-      fail({p->end()->status, p->name() + " " + p->end()->text()}, true);
+    if (p->has_ended() && p->end()->is_failure() && !has_failed_) {
+      const std::string text = p->name() + " " + p->end()->text();
+      if (can_go_on()) say(fmt::format("{}; {} processes go on", text, running()));
+      else fail({p->end()->status, text}, true);
+    }
+}
+
+int Group::running() const {
+  return static_cast<int>(std::count_if(processes_.begin(), processes_.end(), [](const auto& p) { return p->runs(); }));
+}
+
+bool Group::can_go_on() const {
+  return options_.min_processes > 0 && !outcome_.was_interrupted && running() >= options_.min_processes;
 }
 
 void Group::fail(const Failure& failure, bool is_ours) {

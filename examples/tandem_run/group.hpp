@@ -41,6 +41,8 @@ class Group {
   void pass_output();
   void look_at_nodes();
   bool is_over();
+  int running() const;
+  bool can_go_on() const;
 
   const Options& options_;
   Nodes& nodes_;

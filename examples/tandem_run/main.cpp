@@ -22,6 +22,8 @@ void add_options(CLI::App& app, Options& o) {
       ->check(arguments::whole_number(1))
       ->capture_default_str();
   arguments::add(app, "--max-restarts", o.max_restarts, 0, "how often all are started again after one has failed");
+  arguments::add(app, "--min-processes", o.min_processes, 0,
+                 "let the others go on while so many run; 0: stop all with the first that fails");
   arguments::add(app, "--nnodes", o.nodes, 1, "machines, with a tandem_run each");
   arguments::add(app, "--node-rank", o.node, 0, "the number of this one, from 0");
   app.add_option("--rendezvous", o.rendezvous,
@@ -49,6 +51,7 @@ void complete(CLI::App& app, Options& o) {
   if (o.command.empty()) throw CLI::RequiredError("a command behind --");
   if (o.node >= o.nodes)
     throw CLI::ValidationError("--node-rank", fmt::format("{} is not less than --nnodes {}", o.node, o.nodes));
+  if (o.nodes > 1 && o.min_processes > 0) throw CLI::ValidationError("--min-processes", "it needs a single machine");
   if (o.nodes > 1 && o.rendezvous.empty()) throw CLI::RequiredError("--rendezvous, with --nnodes,");
 }
 

@@ -8,6 +8,7 @@ namespace launcher {
 struct Options {
   int processes = 1;  ///< on this machine
   int max_restarts = 0;
+  int min_processes = 0;  ///< with how many the others go on when one has failed; 0: they do not
   int nodes = 1, node = 0;
   std::string rendezvous = {};  ///< host:port, or a folder that all machines see
   double timeout = 300;         ///< seconds that machines wait for each other

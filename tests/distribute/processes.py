@@ -9,6 +9,7 @@ processes.py signals PROGRAM [--gloo TANDEM_RUN] [--mpi MPIRUN]   distribute_fit
     the same step
 processes.py errors PROGRAM [--gloo TANDEM_RUN] [--mpi MPIRUN]   distribute_fit: what one process raises is an error of
     the other one while it lives
+processes.py elastic PROGRAM [--gloo TANDEM_RUN]   distribute_elastic: one of four processes is killed, three go on
 """
 
 import argparse
@@ -270,9 +271,35 @@ def check_errors(arguments):
             yield f"{name}: status {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
 
 
+def check_elastic(arguments):
+    """The sum of the weights is that of a training by one process, up to rounding."""
+    if not arguments.gloo:
+        return
+    weights = {}
+    for name, ranks, more in (("one process", 1, []), *((f"rank {rank} of 4 is killed", 4, [str(rank), "30"])
+                                                        for rank in (0, 1, 3))):
+        with tempfile.TemporaryDirectory() as folder:
+            launcher = [arguments.gloo, "-n", str(ranks), "--min-processes", "2", "--"]
+            done = subprocess.run([*launcher, arguments.program, f"{folder}/run", *more], env=environment(), capture_output=True, text=True, timeout=200)
+        left = 1 if ranks == 1 else 3
+        ends = re.findall(r"rank (\d) of (\d): weights ([\d.]+) after 66 steps", done.stdout)
+        weights[name] = [float(w) for *_, w in ends]
+        print(f"{name}: {ends}; {''.join(re.findall(r'rank 2: (.*)', done.stdout))[:300]}")
+        if (done.returncode or sorted((int(r), int(p)) for r, p, _ in ends) != [(r, left) for r in range(left)] or
+                any(abs(w - weights["one process"][0]) > 1e-3 for w in weights[name]) or
+                ("3 processes go on" in done.stderr) != (left == 3)):
+            yield f"{name}: status {done.returncode}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+            return
+    command = [arguments.gloo, "-n", "2", "--min-processes", "2", "--", "sh", "-c"]
+    done = subprocess.run([*command, "test $RANK = 0 || exit 5; exec sleep 60"], env=environment(), capture_output=True,
+                          text=True, timeout=50)
+    if done.returncode != 5 or "stopping the others" not in done.stderr:
+        yield f"fewer than --min-processes are left: status {done.returncode}:\n{done.stdout}{done.stderr}"
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("test", choices=["collectives", "faults", "bits", "signals", "errors"])
+    parser.add_argument("test", choices=["collectives", "faults", "bits", "signals", "errors", "elastic"])
     parser.add_argument("program")
     parser.add_argument("--gloo", help="tandem_run")
     parser.add_argument("--mpi", help="mpirun")
@@ -280,7 +307,7 @@ def main():
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     arguments = parser.parse_args()
     checks = {"collectives": check_collectives, "faults": check_faults, "bits": check_bits, "signals": check_signals,
-              "errors": check_errors}
+              "errors": check_errors, "elastic": check_elastic}
     problems = list(checks[arguments.test](arguments))
     for problem in problems:
         print("FAILED:", problem)

@@ -84,6 +84,15 @@ ends 5 -n 2 --max-restarts 1 -- sh -c 'echo "attempt $TANDEM_RESTART_COUNT"; tes
 [ "$(grep -c '^\[0\] attempt' "$folder/out")" = 2 ] || fail 'not two attempts'
 has_not 'restart 2'
 
+# Processes that go on without another one.
+ends 0 -n 3 --min-processes 2 -- sh -c 'test $RANK != 1 || exit 4; sleep 0.3; echo "done $RANK"'
+has 'rank 1 (process [0-9]*) ended with status 4; 2 processes go on'
+has '^\[0\] done 0$'
+has '^\[2\] done 2$'
+ends 4 -n 3 --min-processes 2 --max-restarts 1 -- sh -c 'test $RANK != 2 || exec sleep 1000; exit 4'
+has 'stopping the others'
+has 'restart 1 of 1'
+
 # Signals.
 "$program" -n 2 --max-restarts 3 -- sh -c "touch $folder/up\$RANK; exec sleep 1000" >"$folder/out" 2>&1 &
 within 10 test -e "$folder/up0" -a -e "$folder/up1" && kill -INT $!

@@ -90,6 +90,23 @@ class TANDEM_API Communicator {
   /// Divides the group: ranks with equal colors form a new one, ordered by key and rank. Collective. A group lives as
   /// long as the process: split once, not in each step.
   Communicator split(int color, int key = 0) const;
+  /// After an operation of the world has raised: the world of the processes that are left, which all call it, with
+  /// ranks from 0 on in the same order. Communicator::world() returns it from then on; parts of the old world stay
+  /// dead, and strategies keep their group: make others. For SimCluster, and for Gloo with tandem_run, whose store
+  /// outlives the processes, and whose option --min-processes lets the others live.
+  ///
+  ///   for (auto world = distribute::Communicator::world();;) try {
+  ///       train(world);  // makes the strategy, and goes on from the newest checkpoint
+  ///       break;
+  ///     } catch (const errors::UnavailableError&) {
+  ///       world = world.rebuild();
+  ///     }
+  ///
+  /// A process that has ended is left out at once, and one that is silent for 15 s; rebuild() raises there if it wakes.
+  ///   throws  errors::FailedPreconditionError for a group that is not dead, and for a part of the world;
+  ///           errors::UnimplementedError for MPI, and without tandem_run; errors::UnavailableError if a process that
+  ///           lives does not come within the timeout, or if the others have gone on without this one
+  Communicator rebuild() const;
   /// Returns when every rank has called it.
   void barrier() const;
 

@@ -275,6 +275,32 @@ TANDEM_INLINE Communicator Communicator::split(int color, int key) const {
     throw;
   }
 }
+TANDEM_INLINE std::unique_ptr<Transport> Transport::rebuild() {
+  errors::raise<errors::UnimplementedError>("Communicator::rebuild",
+                                            std::string("processes that are connected by ") + kind() +
+                                                " cannot go on without one of them: start all again, or use gloo");
+}
+TANDEM_INLINE Communicator Communicator::rebuild() const {
+  State& s = state();
+  s.check_process("Communicator::rebuild");
+  const bool is_world = s.name == "world";
+  if (!is_world || s.failure.empty())
+    errors::raise<errors::FailedPreconditionError>("Communicator::rebuild",
+                                                   "group '" + s.name +
+                                                       (is_world ? "' is not dead"
+                                                                 : "' is a part of the world: rebuild "
+                                                                   "that, and split it again"));
+  for (;;) {
+    std::unique_ptr<Transport> left = s.transport->rebuild();
+    try {
+      Communicator c(s.name, std::move(left), s.timeout);
+      c.set_step(s.step);
+      return c;
+    } catch (const errors::UnavailableError&) {
+      // Another process is lost: those that are left meet again.
+    }
+  }
+}
 TANDEM_INLINE void Communicator::barrier() const { run({}, "barrier", {}); }
 
 TANDEM_INLINE Running Communicator::start(const Collective& call, const char* op, const std::string& label) const {

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tandem/base/span.hpp"
 #include "tandem/distribute/tcp_store.hpp"
@@ -32,6 +33,15 @@ class TANDEM_API Liveness {
   void leave();
   /// Says that this rank has given up after an error: others do not take it for the cause. Takes at most half a second.
   void give_up();
+  /// The opposite, when the ranks that are left have met again.
+  ///   throws  errors::UnavailableError if the store does not answer
+  void go_on();
+  /// The ranks that have neither left nor ended, and from which the store has heard for less than `silent` seconds.
+  ///   throws  errors::UnavailableError if the store does not answer
+  std::vector<int> living(double silent) const;
+  /// Lets ranks count as such that have left, whatever they do from now on.
+  ///   throws  errors::UnavailableError if the store does not answer
+  void forget(Span<const int> ranks);
 
   /// What the next heartbeat says: the step, and how many operations this rank has begun.
   void report_step(i64 step);

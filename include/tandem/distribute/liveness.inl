@@ -197,6 +197,34 @@ TANDEM_INLINE void Liveness::give_up() {
     // The store has gone before: there is nobody to tell.
   }
 }
+TANDEM_INLINE void Liveness::go_on() {
+  state_->has_failed.store(false);
+  TcpStore store(state_->options.store, 3);
+  const i64 n = store.set(state_->key, state_->line("works"));
+  state_->lost.store(static_cast<int>(n), std::memory_order_relaxed);
+}
+TANDEM_INLINE std::vector<int> Liveness::living(double silent) const {
+  std::vector<int> ranks;
+  TcpStore store(state_->options.store, 3);
+  const std::string& folder = state_->options.folder;
+  for (const TcpStore::Entry& e : store.list(folder)) {
+    const std::optional<liveness::Sign> s = liveness::parse(e.value);
+    i64 rank = 0;
+    if (s && s->doing != "left" && !e.is_lost && e.age < silent &&
+        distribute::detail::to_number(std::string_view(e.key).substr(folder.size()), rank))
+      ranks.push_back(static_cast<int>(rank));
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+TANDEM_INLINE void Liveness::forget(Span<const int> ranks) {
+  TcpStore store(state_->options.store, 3);
+  for (const int rank : ranks) {
+    const std::string key = state_->options.folder + std::to_string(rank);
+    store.set(key, liveness::line({-1, 0, "left", "?"}));
+    store.tie(key), store.untie(key);  // its own connection does not matter any more
+  }
+}
 TANDEM_INLINE int Liveness::lost() const { return state_->lost.load(std::memory_order_relaxed); }
 
 TANDEM_INLINE std::string Liveness::missing(Span<const int> ranks) const {

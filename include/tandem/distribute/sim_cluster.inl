@@ -38,6 +38,11 @@ class SimTransport final : public Transport {
     return waiting;
   }
   std::unique_ptr<Transport> split(int color, int key) override;
+  std::unique_ptr<Transport> rebuild() override {
+    const std::shared_ptr<SimGroup> left = schedule_->rebuild(group_, member_);
+    const auto at = std::find(left->members.begin(), left->members.end(), rank_of_cluster());
+    return std::make_unique<SimTransport>(schedule_, left, static_cast<int>(at - left->members.begin()));
+  }
 
  private:
   struct Waiting final : Pending {

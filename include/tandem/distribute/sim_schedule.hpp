@@ -46,6 +46,8 @@ struct SimGroup {
   std::vector<int> members;                            // ranks of the cluster
   std::map<i64, std::shared_ptr<SimOperation>> calls;  // by their number; those that some rank has not ended
   std::map<int, SimError> errors;                      // the latest of each rank of the group
+  std::vector<int> here;                               // the members that wait for the next group
+  std::shared_ptr<SimGroup> next;                      // of those that were left
 };
 
 /// The clocks and the turns of all ranks. One rank's thread runs at a time; functions are called by it.
@@ -69,6 +71,9 @@ class SimSchedule {
   void report(SimGroup& group, int member, i64 operations, const std::string& error);
   /// A rank gives up an operation: it cannot be performed any more, unless it was.
   void leave(SimOperation& operation, int member);
+  /// The group of those members that have not ended, when all of them have called it.
+  ///   throws  errors::UnavailableError if they do not within the timeout
+  std::shared_ptr<SimGroup> rebuild(const std::shared_ptr<SimGroup>& group, int member);
   /// The group of these members, which are the same objects for all of them.
   std::shared_ptr<SimGroup> group(int parent, i64 split, int color, const std::vector<int>& members);
 
@@ -90,6 +95,7 @@ class SimSchedule {
   void perform(SimOperation& operation);
   double cost(const SimOperation& operation);
   void time_out();
+  void finish_rebuild(SimGroup& group);
   static const SimError* error_for(const SimOperation& operation, int member);
   std::string waiting_text() const;
 

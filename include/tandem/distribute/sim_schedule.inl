@@ -65,7 +65,42 @@ TANDEM_INLINE void SimSchedule::begin(int rank) {
 TANDEM_INLINE void SimSchedule::end(int rank) {
   std::unique_lock lock(mutex_);
   at(rank).state = Rank::ended;
+  std::vector<std::shared_ptr<SimGroup>> waited;
+  for (const auto& [key, group] : groups_)
+    if (!group->here.empty()) waited.push_back(group);
+  for (const auto& group : waited) finish_rebuild(*group);
   pass_turn(lock, rank);
+}
+TANDEM_INLINE std::shared_ptr<SimGroup> SimSchedule::rebuild(const std::shared_ptr<SimGroup>& group, int member) {
+  std::unique_lock lock(mutex_);
+  const int rank = group->members[static_cast<std::size_t>(member)];
+  Rank& r = at(rank);
+  std::shared_ptr<SimGroup> last = group;  // another rank may have been lost in a group that was already rebuilt
+  while (last->next) last = last->next;
+  if (std::find(last->members.begin(), last->members.end(), rank) == last->members.end())
+    errors::raise<errors::UnavailableError>("Communicator::rebuild", "the other ranks have gone on without this one");
+  last->here.push_back(rank);
+  finish_rebuild(*last);
+  if (!last->next) {
+    r.deadline = r.clock + options_.timeout, r.state = Rank::waiting;
+    pass_turn(lock, rank);
+  }
+  if (last->next) return last->next;
+  std::erase(last->here, rank);
+  r.clock = std::max(r.clock, r.deadline);
+  errors::raise<errors::UnavailableError>("Communicator::rebuild",
+                                          "the ranks that live have not all come within the timeout");
+}
+TANDEM_INLINE void SimSchedule::finish_rebuild(SimGroup& group) {
+  for (const int rank : group.members)
+    if (at(rank).state != Rank::ended && std::find(group.here.begin(), group.here.end(), rank) == group.here.end())
+      return;
+  std::vector<int> left = std::exchange(group.here, {});
+  std::sort(left.begin(), left.end());
+  for (const int rank : left) at(rank).state = Rank::ready;
+  group.next = std::make_shared<SimGroup>();
+  group.next->id = static_cast<int>(groups_.size()), group.next->members = std::move(left);
+  groups_[{group.id, -1, 0}] = group.next;
 }
 
 TANDEM_INLINE void SimSchedule::count(int rank) {
@@ -154,7 +189,7 @@ TANDEM_INLINE void SimSchedule::report(SimGroup& group, int member, i64 operatio
   if (e.operations == operations && !e.is_withdrawn) return;
   e = {operations, at(rank).clock, "rank " + std::to_string(rank) + " has raised: " + error, false};
   for (Rank& r : ranks_)
-    if (r.state == Rank::waiting && r.operation->group == &group)
+    if (r.state == Rank::waiting && r.operation && r.operation->group == &group)
       r.deadline = std::min(r.deadline, std::max(r.clock, e.at) + sim_patience);
 }
 TANDEM_INLINE bool SimSchedule::wait(int rank, int member, const SimOperation& o, double seconds) {
@@ -191,7 +226,7 @@ TANDEM_INLINE std::shared_ptr<SimGroup> SimSchedule::group(int parent, i64 split
                                                            const std::vector<int>& members) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<SimGroup>& entry = groups_[{parent, split, color}];
-  if (!entry) entry = std::make_shared<SimGroup>(SimGroup{static_cast<int>(groups_.size()), members, {}, {}});
+  if (!entry) entry = std::make_shared<SimGroup>(SimGroup{static_cast<int>(groups_.size()), members, {}, {}, {}, {}});
   return entry;
 }
 

@@ -76,6 +76,11 @@ class TANDEM_API Transport {
   /// it does not begin within half a second raise errors::UnavailableError with the text; but not those that have
   /// reported an error behind the same operation. Takes a few seconds at most.
   virtual void report_error(const std::string&) {}
+  /// Of the world, after an operation has failed: meets the processes that are left, all of which call it, and connects
+  /// them anew in the order of their ranks.
+  ///   throws  errors::UnimplementedError if this kind cannot do that; errors::UnavailableError if a process that lives
+  ///           does not come within the timeout, or if the others have gone on without this one
+  virtual std::unique_ptr<Transport> rebuild();
   /// Gives up: wait() raises afterwards, and this process neither reads nor writes the buffers of operations that were
   /// begun.
   virtual void abort() noexcept = 0;

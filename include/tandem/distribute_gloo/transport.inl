@@ -1,12 +1,10 @@
 // Definitions of distribute_gloo/transport.hpp: a full mesh of Gloo's connections as a Transport.
 #pragma once
 #include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -20,61 +18,13 @@
 #include "tandem/distribute/socket.hpp"
 #include "tandem/distribute/texts.hpp"
 #include "tandem/distribute_gloo/no_sigpipe.hpp"
+#include "tandem/distribute_gloo/process.hpp"
 #include "tandem/distribute_gloo/transport.hpp"
 #include "tandem/distribute_gloo/worker.hpp"
 
 namespace TANDEM_NS::distribute::impl {
 
 namespace gloo_backend {
-
-/// The keys of a group, as Gloo's connections exchange their addresses by them.
-class GlooStore final : public ::gloo::rendezvous::Store {
- public:
-  GlooStore(TcpStore& store, std::string prefix, double timeout)
-      : store_(store), prefix_(std::move(prefix)), timeout_(timeout) {}
-  void set(const std::string& key, const std::vector<char>& data) override {
-    store_.set(prefix_ + key, std::string_view(data.data(), data.size()));
-  }
-  std::vector<char> get(const std::string& key) override {
-    const std::string value = store_.get(prefix_ + key, timeout_);
-    return {value.begin(), value.end()};
-  }
-  void wait(const std::vector<std::string>& keys) override {
-    for (const std::string& key : keys) store_.get(prefix_ + key, timeout_);
-  }
-  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds&) override { wait(keys); }
-
- private:
-  TcpStore& store_;
-  const std::string prefix_;
-  const double timeout_;
-};
-
-/// What the transports of this process share.
-struct Process {
-  Process(double seconds, std::unique_ptr<TcpStoreServer> own, const Endpoint& at)
-      : timeout(seconds), server(std::move(own)), place(at), store(at, seconds) {}
-
-  const double timeout;
-  const std::unique_ptr<TcpStoreServer> server;  // on rank 0, unless the launcher has one
-  const Endpoint place;                          // of the store
-  TcpStore store;
-  std::shared_ptr<::gloo::transport::Device> device{};
-  std::unique_ptr<Liveness> liveness{};
-  std::atomic<i64> begun{0};
-
-  bool sees_a_loss() const { return liveness && liveness->lost() > 0; }
-  [[noreturn]] void raise(const std::string& what) const {
-    const std::string seen = liveness ? liveness->missing_within(0.3) : std::string();
-    errors::raise<errors::UnavailableError>("gloo", seen.empty() ? what : what + "; " + seen);
-  }
-  /// At exit(). After exit(0) the others do not take this process for dead. Its store is there until they have ended,
-  /// too, or have read what went wrong.
-  void leave(int status) {
-    if (status == 0) liveness->leave();
-    if (server) liveness->wait_until_all_left(status == 0 ? timeout : 1);
-  }
-};
 
 // An error of Gloo without the line of its source.
 inline std::string without_place(const std::string& error) {
@@ -184,7 +134,7 @@ class GlooTransport final : public Transport {
     // Gloo waits for five times the timeout when it connects.
     const double fifth = std::ceil(process_->timeout * 1000 / 5);
     context->setTimeout(std::chrono::milliseconds(static_cast<std::int64_t>(fifth)));
-    GlooStore store(process_->store, name_ + "/mesh/", process_->timeout);
+    GlooStore store(*process_, name_ + "/mesh/");
     try {
       const NoSigpipe no_sigpipe;
       context->connectFullMesh(store, process_->device);
@@ -217,6 +167,7 @@ class GlooTransport final : public Transport {
     worker_->abort();
   }
 
+  std::unique_ptr<Transport> rebuild() override;
   std::unique_ptr<Pending> start(const Collective& call) override {
     if (process_->liveness) process_->liveness->report_begun(process_->begun.fetch_add(1) + 1);
     errors_->begin_operation();
@@ -329,6 +280,31 @@ inline void check_size(TcpStore& store, const std::string& group, const LaunchIn
   for (int rank = 1; rank < launch.size; ++rank) compare(rank, store.get(key(rank), timeout));
 }
 
+inline std::unique_ptr<Transport> GlooTransport::rebuild() {
+  Process& p = *process_;
+  if (!environment("TANDEM_STORE"))
+    errors::raise<errors::UnimplementedError>(
+        "Communicator::rebuild",
+        "the processes that are left meet at a store that outlives them: start them by tandem_run");
+  abort();  // so that the others come
+  const int own = members_[static_cast<std::size_t>(rank())];
+  for (const i64 end = distribute::detail::moment_after(p.timeout);;) {
+    const std::string name = p.name + ".rebuilt" + std::to_string(++p.rebuilt);
+    const std::vector<int> members = meet_again(p, name, own);
+    const auto at = std::find(members.begin(), members.end(), own);
+    if (at == members.end())
+      errors::raise<errors::UnavailableError>(
+          "Communicator::rebuild", "the other ranks have gone on without this one, of which nothing was heard");
+    p.members = members;
+    p.liveness->go_on();
+    try {
+      return std::make_unique<GlooTransport>(process_, name, members, static_cast<int>(at - members.begin()));
+    } catch (const errors::UnavailableError&) {  // one has ended meanwhile
+      if (tandem::detail::nanoseconds_now() >= end) throw;
+    }
+  }
+}
+
 }  // namespace gloo_backend
 
 TANDEM_INLINE std::unique_ptr<Transport> gloo_transport(const LaunchInfo& launch, double timeout) {
@@ -350,6 +326,7 @@ TANDEM_INLINE std::unique_ptr<Transport> gloo_transport(const LaunchInfo& launch
   distribute::detail::leave_at_exit(process);
   std::vector<int> members(static_cast<std::size_t>(launch.size));
   for (int i = 0; i < launch.size; ++i) members[static_cast<std::size_t>(i)] = i;
+  process->name = name, process->members = members;
   return std::make_unique<GlooTransport>(process, name, std::move(members), launch.rank);
 }
 
