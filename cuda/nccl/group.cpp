@@ -53,7 +53,7 @@ struct Lost {
 
 class Group final : public distribute::DeviceTransport, AfterWait {
  public:
-  Group(const NcclOptions& options, const Nccl& nccl, ncclComm_t comm);
+  Group(const impl::NcclOptions& options, const Nccl& nccl, ncclComm_t comm);
   Group(const Group&) = delete;
   ~Group() override;
   i64 start(const Collective& call, const KernelCall& kernel, const CallText& text) override;
@@ -99,7 +99,7 @@ cudaStream_t stream_of(int device) {
   return s;
 }
 
-Group::Group(const NcclOptions& o, const Nccl& nccl, ncclComm_t comm)
+Group::Group(const impl::NcclOptions& o, const Nccl& nccl, ncclComm_t comm)
     : nccl_(nccl),
       comm_(comm),
       device_(o.device),
@@ -239,6 +239,8 @@ void Group::judge() {
 
 }  // namespace
 
+namespace impl {
+
 std::string nccl_trouble() { return nccl().error; }
 NcclId nccl_id() {
   ncclUniqueId id;
@@ -277,11 +279,12 @@ std::unique_ptr<distribute::DeviceTransport> nccl_group(const NcclOptions& o) {
   fail("cannot connect the GPUs: " + why);
 }
 
+}  // namespace impl
 }  // namespace TANDEM_NS::cuda
 
 #else
 
-namespace TANDEM_NS::cuda {
+namespace TANDEM_NS::cuda::impl {
 
 std::string nccl_trouble() { return "this library was built without it (nccl.h was not found)"; }
 NcclId nccl_id() { errors::raise<errors::UnimplementedError>("nccl", nccl_trouble()); }
@@ -290,5 +293,5 @@ std::unique_ptr<distribute::DeviceTransport> nccl_group(const NcclOptions&) {
   errors::raise<errors::UnimplementedError>("nccl", nccl_trouble());
 }
 
-}  // namespace TANDEM_NS::cuda
+}  // namespace TANDEM_NS::cuda::impl
 #endif

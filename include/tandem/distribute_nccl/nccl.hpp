@@ -6,7 +6,7 @@
 
 #include "tandem/distribute/device_transport.hpp"
 
-namespace TANDEM_NS::cuda {
+namespace TANDEM_NS::cuda::impl {
 
 /// By which the ranks of a group find each other: bytes that one of them makes.
 using NcclId = std::array<char, 128>;
@@ -29,4 +29,4 @@ TANDEM_API std::string gpu_place(int device);
 ///   throws  errors::UnavailableError if not all ranks have come within the timeout, or NCCL fails
 TANDEM_API std::unique_ptr<distribute::DeviceTransport> nccl_group(const NcclOptions& options);
 
-}  // namespace TANDEM_NS::cuda
+}  // namespace TANDEM_NS::cuda::impl

@@ -18,7 +18,7 @@ namespace nccl_backend {
 
 /// What a rank tells the others. Texts end at a zero.
 struct Greeting {
-  cuda::NcclId id;                // of rank 0: the group's
+  cuda::impl::NcclId id;                // of rank 0: the group's
   std::array<char, 256> trouble;  // why it cannot use NCCL
   std::array<char, 64> gpu;
 };
@@ -30,10 +30,10 @@ void set_text(std::array<char, N>& to, const std::string& text) {
 // Never raises: the others wait for it.
 inline Greeting greeting(const Communicator& group, int device) {
   Greeting r{};
-  std::string trouble = cuda::nccl_trouble();
+  std::string trouble = cuda::impl::nccl_trouble();
   try {
-    if (trouble.empty() && group.rank() == 0) r.id = cuda::nccl_id();
-    if (trouble.empty()) set_text(r.gpu, cuda::gpu_place(device) + " of node " + std::to_string(group.node()));
+    if (trouble.empty() && group.rank() == 0) r.id = cuda::impl::nccl_id();
+    if (trouble.empty()) set_text(r.gpu, cuda::impl::gpu_place(device) + " of node " + std::to_string(group.node()));
   } catch (const errors::OpError& e) {
     trouble = e.message();
   }
@@ -72,7 +72,7 @@ TANDEM_INLINE std::unique_ptr<DeviceTransport> nccl_transport(const Communicator
                                                               int device) {
   const std::vector<nccl_backend::Greeting> all = nccl_backend::exchange(group, nccl_backend::greeting(group, device));
   nccl_backend::check(all);
-  return cuda::nccl_group({all[0].id, group.rank(), group.size(), device, group.timeout(), &errors});
+  return cuda::impl::nccl_group({all[0].id, group.rank(), group.size(), device, group.timeout(), &errors});
 }
 
 #else
