@@ -18,7 +18,7 @@ namespace nccl_backend {
 
 /// What a rank tells the others. Texts end at a zero.
 struct Greeting {
-  cuda::impl::NcclId id;                // of rank 0: the group's
+  cuda::impl::NcclId id;          // of rank 0: the group's
   std::array<char, 256> trouble;  // why it cannot use NCCL
   std::array<char, 64> gpu;
 };
