@@ -49,9 +49,7 @@ class TANDEM_API DeviceScope {
 };
 
 /// Creates a device scope by name: auto scope = tandem::device("GPU:0").
-[[nodiscard]] [[nodiscard]] [[nodiscard]] inline DeviceScope device(std::string_view name) {
-  return DeviceScope(device_named(name));
-}
+[[nodiscard]] inline DeviceScope device(std::string_view name) { return DeviceScope(device_named(name)); }
 
 /// Layers that behave differently in training (Dropout, BatchNormalization) do so within the scope:
 ///     auto scope = training_scope(true);
