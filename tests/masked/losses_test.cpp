@@ -1,5 +1,10 @@
 // Losses and metrics with sample weights of 0, and labels that are ignored.
+#include <cmath>
+#include <limits>
+#include <utility>
+
 #include "tests/masked/property.hpp"
+#include "tests/support/derivatives.hpp"
 
 using namespace tandem;
 using testing::check_masked, testing::List, testing::MaskedOptions, testing::Masked, testing::wave;
@@ -182,4 +187,23 @@ TEST_CASE("A metric does not count what has weight 0: classes and thresholds") {
   check_metric(metrics::RecallAtPrecision(.5), "RecallAtPrecision", t, p, of_one);
   check_metric(metrics::FBetaScore({.average = metrics::FScoreAverage::macro}), "FBetaScore");
   check_metric(metrics::F1Score({.average = metrics::FScoreAverage::macro}), "F1Score");
+}
+TEST_CASE("Circle: a row of weight 0 that is NaN stays in the pairs of the others as 0.5") {
+  const losses::Circle circle({.gamma = 2});
+  const Tensor classes = constant({0, 0, 1, 1});
+  const auto of = [&](float row) {
+    const Tensor x = where(ignored, row, probabilities);
+    GradientTape tape;
+    tape.watch(x);
+    const Tensor loss = circle(classes, x, weights);
+    const Tensor g = tape.gradient(loss, x);
+    return std::pair(loss.item<float>(), testing::floats(where(ignored, 0, g)));
+  };
+  const auto expected = of(0.5f);
+  CHECK(std::isfinite(expected.first));
+  for (const float row : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    const auto got = of(row);
+    CHECK(got.first == expected.first);
+    CHECK(got.second == expected.second);
+  }
 }

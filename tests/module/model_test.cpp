@@ -277,6 +277,18 @@ TEST_CASE("Variables that are made in the bytes of a Model are its own") {
     Named() { add_variables({{.path = "weight", .variable = w}}); }
   };
   CHECK(names(Named()) == Names{"weight", "variable_1"});
+  struct Same : Model<Same> {
+    Variable w{1.f, {.name = "weight"}}, path{2.f, {.name = "a/b"}};
+    Same() { add_variables({{.path = "weight", .variable = w}}); }
+  };
+  CHECK(names(Same()) == Names{"weight", "a_b"});
+  struct Again : Model<Again> {
+    std::optional<Variable> w;
+  };
+  Again again;
+  for (int i = 0; i < 3; ++i) again.w.emplace(float(i));
+  CHECK(names(again) == Names{"variable"});
+  CHECK(again.variables()[0].is_same(*again.w));
   // Where a Model has ended, there is none; nor is one made that is moved or assigned to a member.
   struct Late : Model<Late> {
     Variable w;

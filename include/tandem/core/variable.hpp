@@ -143,8 +143,8 @@ class TANDEM_API Variable : detail::operators::WithOperators<Variable> {
 };
 
 namespace detail {
-/// Told of each new Variable where it is made, by the object that it is in, perhaps, and of its `.name`, or an empty
-/// one: Models take those in their own bytes (module/model.hpp). Null until a Model is made.
+/// Called for each new Variable with its handle at the address where it is made and its `.name`, or an empty one:
+/// Models own those in their own bytes (module/model.hpp). Null until a Model is made.
 using VariableMade = void (*)(const Variable& v, std::string_view name);
 inline constinit std::atomic<VariableMade> variable_made = nullptr;
 }  // namespace detail

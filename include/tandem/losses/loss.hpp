@@ -40,8 +40,8 @@ class TANDEM_API Loss {
        tandem::detail::Ignored ignored = {});
   /// The same by the function alone, which is called "loss": {.loss = [](const Tensor& y, const Tensor& p) { ... }}.
   template <class F>
-    requires(std::is_class_v<F> && !std::is_base_of_v<Loss, F> &&
-             std::is_invocable_r_v<Tensor, const F&, const Tensor&, const Tensor&>)
+    requires(std::is_class_v<F> && !std::is_base_of_v<Loss, F> && !requires(const F& f) { f.variables(); } &&
+             std::is_invocable_r_v<Tensor, const F&, const Tensor&, const Tensor&>)  // no metric or layer
   Loss(const F& function) : Loss("loss", function) {}
 
   Tensor operator()(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {}, OpOptions = {}) const;

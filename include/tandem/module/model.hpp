@@ -24,12 +24,14 @@ std::string_view type_name() {
 ///
 /// Members are the Modules stored in the object itself, in declaration order, also those in a std::array, std::pair or
 /// std::optional, and the Variables that are made there: `Variable scale{1.f, {.name = "scale"}};`, without a name
-/// "variable", "variable_1". A Variable that is assigned to a member later is not one: add_variable() makes it. Modules
-/// stored elsewhere, in a vector or behind a pointer, must be registered with add_module(), and
-/// so must those of a class derived from Net. A layer on the heap that Net refers to by a unique_ptr, a shared_ptr, a
-/// plain pointer or as the first element of a vector, and that nothing has registered, raises at its first call, and so
-/// does a copy of it; layers in maps, in lists or behind two pointers are not noticed. add_module() can also give a
-/// member a different name.
+/// "variable", "variable_1". A Variable that was made elsewhere and then assigned or moved to a member is not the
+/// Model's; add_variable() makes one that is. A Variable in the bytes of a member, such as a layer of one's own, is the
+/// Model's too, under the Model's names.
+///
+/// Modules stored elsewhere, in a vector or behind a pointer, must be registered with add_module(), and so must those
+/// of a class derived from Net. A layer on the heap that Net refers to by a unique_ptr, a shared_ptr, a plain pointer or
+/// as the first element of a vector, and that nothing has registered, raises at its first call, and so does a copy of
+/// it; layers in maps, in lists or behind two pointers are not noticed. add_module() can also give a member another name.
 template <class Self>
 class Model : public Module {
  public:

@@ -176,7 +176,7 @@ class TANDEM_API Module {
   /// For Model: this object has `size` bytes, and the Modules inside it are its members.
   void set_extent(std::size_t size);
   /// For new Variables: one in the bytes of a Model is the Model's.
-  static void take_variable(const Variable& v, std::string_view name);
+  static void own_member(const Variable& v, std::string_view name);
   /// For Model: gives modules, copies of others, their own Variables with the same values.
   ///   throws  errors::FailedPreconditionError if one of them keeps handles to its Variables
   static void separate(const LeanVector<Module*>& modules);

@@ -71,11 +71,12 @@ TANDEM_INLINE void Module::set_extent(std::size_t size) {
   places().sizes[this] = places().models[this] = size;
   ++places().changes;
   std::swap(before, members_);
-  detail::variable_made.store(&take_variable, std::memory_order_release);
+  detail::variable_made.store(&own_member, std::memory_order_release);
 }
 
-// The Variable becomes one of the Model's under its `.name`, or as "variable", "variable_1".
-[[gnu::cold]] TANDEM_INLINE void Module::take_variable(const Variable& v, std::string_view name) {
+// The Variable becomes one of the Model's under its `.name`, or as "variable", "variable_1"; it replaces an earlier one
+// at the same address.
+[[gnu::cold]] TANDEM_INLINE void Module::own_member(const Variable& v, std::string_view name) {
   Handle model;
   {
     const std::lock_guard lock(places().mutex);
@@ -83,10 +84,16 @@ TANDEM_INLINE void Module::set_extent(std::size_t size) {
     if (!at) return;
     model.state = at->state_;
   }
+  std::string own = name.empty() ? "variable" : std::string(name);
+  std::replace(own.begin(), own.end(), '/', '_');  // separates the names of a path
   Contents& c = model.contents();
   const std::lock_guard lock(c.mutex);
-  const std::string own = c.names.free_name(name.empty() ? "variable" : std::string(name));
-  c.add(make_ref<Contents::Item>(Named{.path = own, .variable = v})).is_taken = true;
+  Ref<Contents::Item>* const before = c.member_at(&v);
+  const std::string path = before && (*before)->named.path == own ? own : c.names.free_name(own);
+  const auto item = make_ref<Contents::Item>(Named{.path = path, .variable = v});
+  item->member = &v;
+  if (before) c.replace(*before, item);
+  else c.add(item);
 }
 
 // The name of an expected slot, derived from its weight's path.
@@ -118,7 +125,7 @@ TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = tr
     paths.of[v.id()] = c.path + name;
   }
   c.add(make_ref<Contents::Item>(Named{.path = name, .variable = v, .regularizer = regularizer}));
-  return Variable(v);  // not made in the caller's object, where take_variable() would find it
+  return Variable(v);  // not made in the caller's object, where own_member() would find it
 }
 [[gnu::cold]] TANDEM_INLINE void Module::add_variables(const std::vector<Named>& named) const {
   Contents& c = contents();
@@ -127,13 +134,15 @@ TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = tr
   LeanVector<std::string> restored;  // they are expected until all have been added
   try {
     for (const Named& n : named) {
-      c.check_new(n.path);
+      Ref<Contents::Item>* const member = c.member(n.variable);
+      if (!member || (*member)->named.path != n.path) c.check_new(n.path);
       if (!c.expected.empty() && n.weight.is_set()) {
         restored.push_back(c.path_of(n));
         if (const Tensor* t = c.expected_for(restored.back(), n.variable.spec()))
           n.variable.set_untracked(t->to(n.variable.device()));
       }
-      if (!c.rename_taken(n)) c.add(make_ref<Contents::Item>(n));
+      if (member) c.replace(*member, make_ref<Contents::Item>(n));
+      else c.add(make_ref<Contents::Item>(n));
     }
   } catch (...) {
     c.shrink_to(before);

@@ -61,7 +61,7 @@ struct Module::Contents final : Opaque {
   struct Item final : Opaque {
     Named named;
     Handle module;
-    bool is_taken = false;  // by take_variable
+    const void* member = nullptr;  // the Variable in a Model's bytes that own_member() found
 
     explicit Item(Named n) : named(std::move(n)) {}
     Item(const std::string& name, Handle m) : named{.path = name, .variable = {}}, module(std::move(m)) {}
@@ -108,19 +108,27 @@ struct Module::Contents final : Opaque {
     if (!item->is_module()) variables.push_back(item.get());
     return *item;
   }
-  // Gives a Variable that take_variable() has added its own name; false if it is not among them.
-  bool rename_taken(const Named& n) {
-    for (Ref<Item>& item : items) {
-      if (!item->is_taken || !item->named.variable.is_same(n.variable)) continue;
-      Item* const before = item.get();
-      const Ref<Item> now = make_ref<Item>(n);
-      names.insert(n.path);
+  // Replaces an item by one of another name, which is free or its own, or of another Variable.
+  void replace(Ref<Item>& item, const Ref<Item>& now) {
+    const Ref<Item> before = item;
+    if (now->named.path != before->named.path) {
+      names.insert(now->named.path);
       names.erase(before->named.path), names.restart();
-      *std::find(variables.begin(), variables.end(), before) = now.get();
-      item = now;
-      return true;
     }
-    return false;
+    *std::find(variables.begin(), variables.end(), before.get()) = now.get();
+    item = now;
+  }
+  // The item of a Variable that own_member() has added, by the Variable, or null.
+  Ref<Item>* member(const Variable& v) {
+    const auto at = std::find_if(items.begin(), items.end(), [&](const Ref<Item>& item) {
+      return item->member && item->named.variable.is_same(v);
+    });
+    return at == items.end() ? nullptr : &*at;
+  }
+  // The same, by the place where it was made.
+  Ref<Item>* member_at(const void* place) {
+    const auto at = std::find_if(items.begin(), items.end(), [&](const Ref<Item>& i) { return i->member == place; });
+    return at == items.end() ? nullptr : &*at;
   }
   // Removes what was added since there were `count` items.
   void shrink_to(std::size_t count) noexcept {
