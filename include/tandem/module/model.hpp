@@ -29,9 +29,10 @@ std::string_view type_name() {
 /// Model's too, under the Model's names.
 ///
 /// Modules stored elsewhere, in a vector or behind a pointer, must be registered with add_module(), and so must those
-/// of a class derived from Net. A layer on the heap that Net refers to by a unique_ptr, a shared_ptr, a plain pointer or
-/// as the first element of a vector, and that nothing has registered, raises at its first call, and so does a copy of
-/// it; layers in maps, in lists or behind two pointers are not noticed. add_module() can also give a member another name.
+/// of a class derived from Net. A layer on the heap that Net refers to by a unique_ptr, a shared_ptr, a plain pointer
+/// or as the first element of a vector, and that nothing has registered, raises at its first call, and so does a copy
+/// of it; layers in maps, in lists or behind two pointers are not noticed. add_module() can also give a member another
+/// name.
 template <class Self>
 class Model : public Module {
  public:
