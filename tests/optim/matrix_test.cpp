@@ -61,6 +61,21 @@ TEST_CASE("Adafactor against a loop: matrices by rows and columns, vectors, eage
       });
     }
 }
+TEST_CASE("Adafactor: a row and a column of the gradient without values") {
+  const Tensor g = constant({{0.f, 0.f}, {0.f, 1.f}, {0.f, 2.f}});
+  for (const float factor : {1.f, 1e8f}) {
+    const Variable dense(ones({3, 2})), sparse(ones({3, 2}));
+    optimizers::Adafactor(.1).apply_gradients({Gradient(g * factor)}, {dense});
+    const IndexedSlices rows{g(Slice(1, 3)) * factor, constant({1, 2}), sparse};
+    optimizers::Adafactor(.1).apply_gradients({Gradient(rows)}, {sparse});
+    // The means are 0, 1/2, 2 of the rows and 5/3 of the column: v is 1 and 4, u is 1 in both rows.
+    const std::vector<float> w = dense.to_vector<float>();
+    for (const std::size_t i : {0, 1, 2, 4}) CHECK(w[i] == 1);
+    CHECK(w[3] == Approx(.9));
+    CHECK(w[5] == Approx(.9));
+    CHECK(sparse.to_vector<float>() == w);
+  }
+}
 TEST_CASE("Muon against a loop: wide and tall matrices, eager and traced; their size") {
   const double lr = .125;
   for (const bool traced : {false, true})
@@ -158,5 +173,7 @@ TEST_CASE("Adafactor and Muon: slots, weights without elements, decay, errors") 
   CHECK_THROWS_WITH(optimizers::Muon({.ns_steps = -1}), ContainsSubstring("ns_steps must not be negative"));
   CHECK_THROWS_WITH(optimizers::Muon({.rms_rate = 0}), ContainsSubstring("rms_rate must be positive"));
   CHECK(optimizers::Muon().settings().find("muon learning_rate=0.001") == 0);
+  CHECK_THROWS_WITH(optimizers::Muon({.exclude_variables = {kept, Variable()}}),
+                    ContainsSubstring("Muon: exclude_variables has an empty Variable"));
 }
 }  // namespace optim_matrix_test

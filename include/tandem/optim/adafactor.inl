@@ -30,7 +30,7 @@ TANDEM_INLINE Shape row_means(const Shape& weight) { return without_axis(weight,
 TANDEM_INLINE Shape column_means(const Shape& weight) { return without_axis(weight, -2); }
 inline constexpr tandem::detail::SlotKind factored_slots[] = {{.name = "r", .shape = &row_means},
                                                               {.name = "c", .shape = &column_means}};
-inline constexpr tandem::detail::SlotKind whole_slots[] = {{.name = "v"}};
+inline constexpr tandem::detail::SlotKind unfactored_slots[] = {{.name = "v"}};
 
 TANDEM_INLINE Span<const tandem::detail::SlotKind> adafactor_slots(const Variable& w, const Opaque*) {
   if (!w.aggregate())
@@ -38,7 +38,7 @@ TANDEM_INLINE Span<const tandem::detail::SlotKind> adafactor_slots(const Variabl
         "Adafactor",
         "needs the whole of '" + w.name() + "', but other processes have parts of it (.aggregate = false)");
   if (w.rank() >= 2) return factored_slots;
-  return whole_slots;
+  return unfactored_slots;
 }
 TANDEM_INLINE Tensor root_mean_square(const Tensor& x) {
   const tandem::detail::ShapeChecks lenient(false);
@@ -54,16 +54,16 @@ TANDEM_INLINE void adafactor_update(const tandem::detail::UpdateCall& c) {
   const Tensor beta = cast(1 - pow(t, a.beta_2_decay), dtype);
   const Tensor squares = square(g) + a.epsilon_1;
   const auto moved = [&](const Variable& average, const Tensor& x) { return beta * average + (1 - beta) * x; };
-  Tensor v, columns;
-  Tensor first = moved(c.state[1], c.state.size() == 2 ? squares : reduce_mean(squares, -1));
+  const Tensor first = moved(c.state[1], c.state.size() == 2 ? squares : reduce_mean(squares, -1));
+  Tensor u, columns;
   if (c.state.size() == 2) {
-    v = first;
+    u = g / sqrt(first);
   } else {
     columns = moved(c.state[2], reduce_mean(squares, -2));
-    const Tensor share = first / reduce_mean(first, {.axis = -1, .keepdims = true});
-    v = expand_dims(share, -1) * expand_dims(columns, -2);
+    const Tensor rows = sqrt(first) / sqrt(reduce_mean(first, {.axis = -1, .keepdims = true}));
+    // The product of both roots is not formed: in float32 it can underflow to 0, and 0 / 0 is NaN.
+    u = g / expand_dims(rows, -1) / expand_dims(sqrt(columns), -2);
   }
-  const Tensor u = g / sqrt(v);
   const Tensor step = cast(rate, dtype) * maximum(root_mean_square(weight), a.epsilon_2) /
                       maximum(root_mean_square(u) / a.clip_threshold, 1);
   // Computed before the first assignment.

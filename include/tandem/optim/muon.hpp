@@ -15,7 +15,8 @@ struct MuonOptions {
   double epsilon = 1e-7;             ///< of AdamW
   double weight_decay = 0.004;       ///< of the matrices that Muon updates
   /// Matrices that AdamW updates, usually the last Dense layer's kernel: build the model, then give
-  /// head.variables_by_name("kernel"). (Keras has exclude_layers, parts of the layers' names.)
+  /// head.variables_by_name("kernel"), which is empty before, so that nothing is excluded. (Keras has exclude_layers,
+  /// parts of the layers' names.)
   std::vector<Variable> exclude_variables = {};
   bool exclude_embeddings = true;  ///< AdamW updates matrices whose name contains "embedding", too
   double muon_a = 3.4445;          ///< of the polynomial a x + b x^3 + c x^5 of singular values

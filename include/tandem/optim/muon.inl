@@ -36,7 +36,10 @@ struct MuonExclusions final : Opaque {
 TANDEM_INLINE Ref<Opaque> muon_exclusions(const MuonOptions& o) {
   auto* const e = new MuonExclusions;
   Ref<Opaque> owner(e);
-  for (const Variable& v : o.exclude_variables) e->variables.set(v.id(), 1);
+  for (const Variable& v : o.exclude_variables) {
+    if (!v.is_set()) errors::raise<errors::InvalidArgumentError>("Muon", "exclude_variables has an empty Variable");
+    e->variables.set(v.id(), 1);
+  }
   e->embeddings = o.exclude_embeddings;
   return owner;
 }
