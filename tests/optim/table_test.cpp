@@ -200,6 +200,7 @@ TEST_CASE("ScheduleFreeAdamW against a loop that keeps the average, eager and tr
         for (std::size_t i = 0; i < 4; ++i) {
           const double g = 2 * w[i];
           w[i] -= lr * decay * w[i];
+          if (t == 1) z[i] = w[i];
           double x = (w[i] - .25 * z[i]) / .75;
           v[i] = .5 * v[i] + .5 * g * g;
           z[i] -= rate * g / (std::sqrt(v[i] / (1 - std::pow(.5, t))) + 1e-8);
@@ -209,6 +210,32 @@ TEST_CASE("ScheduleFreeAdamW against a loop that keeps the average, eager and tr
         }
       }
     }
+}
+TEST_CASE("ScheduleFreeAdamW: weights that are assigned after build()") {
+  for (const DType d : {float32, float64, bfloat16})
+    for (const i64 n : {3, 20000}) {  // one by one, and several Variables at once
+      const Variable a(zeros({n}, d)), b(zeros({n}, d)), rows(zeros({n, 2}, d));
+      const optimizers::ScheduleFreeAdamW optimizer(.125);
+      optimizer.build({a, b, rows});
+      for (const Variable& w : {a, b, rows}) w.assign(full_like(w, 100));
+      const auto step = [&](const std::vector<i64>& indices) {
+        const Tensor values = zeros({static_cast<i64>(indices.size()), 2}, d);
+        const Gradient some = IndexedSlices{values, constant(indices), rows};
+        optimizer.apply_gradients({Gradient(zeros({n}, d)), Gradient(zeros({n}, d)), some}, {a, b, rows});
+      };
+      step({0, 2});
+      step({1, 2});  // row 1 for the first time
+      for (const Variable& w : {a, b, rows}) CHECK(reduce_all(equal(w, 100)).item<bool>());
+    }
+  const Variable w(zeros({2})), same(fill({2}, 100.f));
+  const optimizers::ScheduleFreeAdamW late(.125), early(.125);
+  late.build({w});
+  w.assign(same);
+  for (int i = 0; i < 3; ++i) {
+    late.apply_gradients({Gradient(constant({1.f, -2.f}))}, {w});
+    early.apply_gradients({Gradient(constant({1.f, -2.f}))}, {same});
+    CHECK(w.to_vector<float>() == same.to_vector<float>());
+  }
 }
 TEST_CASE("Squares of gradients beyond float32: the element stays, clipping moves it") {
   const std::vector<Optimizer> all{optimizers::Adam(.1),    optimizers::AdamW(.1, 0), optimizers::Nadam(.1),

@@ -3,6 +3,7 @@
 // Keras 3.
 #pragma once
 #include <cmath>
+#include <limits>
 
 #include "tandem/core/op.hpp"
 #include "tandem/optim/adam_rules.hpp"
@@ -230,12 +231,14 @@ struct FtrlUpdate {
 
 /// Schedule-free AdamW (Defazio et al. 2024): v = b2 v + (1 - b2) g^2;  z' = z - lr g / (sqrt(v / (1 - b2^t)) + eps);
 /// x' = (1 - 1/t) x + 1/t z';  w' = (1 - b1) z' + b1 x'. The average x is not kept: b1 x = w - (1 - b1) z.
+/// Where no gradient has moved z yet, z = w first: w may have been assigned since z was made. So it is where v is 0,
+/// unless b2 is so small that v becomes 0 again.
 struct ScheduleFreeUpdate {
   using Settings = ScheduleFreeAttrs;
   static constexpr int states = 3;
   template <class T>
   struct Params {
-    T lr, beta_2, rest_2, correction, epsilon, of_z, kept, rest_1;
+    T lr, beta_2, rest_2, correction, epsilon, of_z, kept, rest_1, unmoved;  // unmoved: the largest v of such a z
     static Params make(const KernelCall& c) {
       const auto& a = c.attrs.get<ScheduleFreeAttrs>();
       const double t = step_count(c), warm = static_cast<double>(a.warmup_steps);
@@ -246,11 +249,15 @@ struct ScheduleFreeUpdate {
               static_cast<T>(a.epsilon),
               static_cast<T>(1 - a.beta_1 + a.beta_1 / t),
               static_cast<T>(1 - 1 / t),
-              static_cast<T>(1 - a.beta_1)};
+              static_cast<T>(1 - a.beta_1),
+              t == 1           ? std::numeric_limits<T>::infinity()
+              : a.beta_2 > 0.5 ? static_cast<T>(0)
+                               : static_cast<T>(-1)};
     }
   };
   template <class P, class V>
   static TANDEM_HD void step(const P& p, V* s, V g) {
+    s[1] = select(s[2] > V(p.unmoved), s[1], s[0]);
     const V average = s[0] - V(p.rest_1) * s[1];  // times b1
     s[2] = V(p.beta_2) * s[2] + V(p.rest_2) * g * g;
     s[1] = s[1] - V(p.lr) * g / (sqrt(s[2] * V(p.correction)) + V(p.epsilon));

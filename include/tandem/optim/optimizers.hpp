@@ -162,8 +162,9 @@ struct ScheduleFreeAdamWOptions {
 /// z -= lr g / (sqrt(v / (1 - b2^t)) + eps); x = (1 - 1/t) x + 1/t z, the average of all z; w = (1 - b1) z + b1 x. The
 /// average takes the place of a schedule that ends at 0, and no length of the training need be known. As in Keras, the
 /// weights stay w at evaluation, where the paper takes x; weights of half precision know x to their own digits.
-/// (Keras 3.15 on TensorFlow reads z after its update where the formula of x has the one before.) Range of g: see
-/// Optimizer.
+/// (Keras 3.15 on TensorFlow reads z after its update where the formula of x has the one before.) Where no gradient has
+/// come yet, z is w: weights may be assigned after build(), and .weight_decay acts from the first step, in Keras from
+/// the second. Range of g: see Optimizer.
 class TANDEM_API ScheduleFreeAdamW : public Optimizer {
  public:
   explicit ScheduleFreeAdamW(ScheduleFreeAdamWOptions options = {});
