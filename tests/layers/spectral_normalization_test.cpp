@@ -58,6 +58,22 @@ TEST_CASE("SpectralNormalization: inference, frozen layers and kernels of 0 do n
   CHECK(u_of(l) == Floats{1, 1});
   CHECK(l.trainable_variables().size() == 2);
 }
+TEST_CASE("SpectralNormalization: a u that says nothing of the kernel; small and large kernels") {
+  const auto l = diagonal();
+  l.set_weights({constant({{0.f, 0.f}, {0.f, 2.f}}), zeros({2}), constant({{1.f, 0.f}})});
+  (void)l(x, {.training = true});
+  CHECK(kernel_of(l) == Floats{0, 0, 0, 2});
+  CHECK(u_of(l) == Floats{1, 0});
+  for (const float factor : {1e-7f, 1e-15f, 1e-30f, 1e30f})
+    for (const float of_u : {1e-30f, .02f, 1e30f}) {
+      l.set_weights({constant({{4.f, 0.f}, {0.f, 2.f}}) * factor, zeros({2}), fill({1, 2}, of_u)});
+      (void)l(x, {.training = true});
+      const float largest = std::sqrt(272.f / 20);  // as of the kernel diag(4, 2)
+      CHECK(kernel_of(l)[0] == Approx(4 / largest));
+      CHECK(kernel_of(l)[3] == Approx(2 / largest));
+      CHECK(u_of(l)[0] == Approx(16 / std::sqrt(272.f)));
+    }
+}
 TEST_CASE("SpectralNormalization: eager, traced and restored calls agree; gradients are those of the divided kernel") {
   const auto eager = diagonal(), traced = diagonal(), restored = diagonal();
   const auto f = function([&](const Tensor& t) { return traced(t, {.training = true}); });

@@ -15,7 +15,7 @@ namespace detail {
 ///   throws  errors::InvalidArgumentError if there is none, or more than one
 TANDEM_API Variable kernel_of(const Module& layer);
 /// Power iterations from u [1, n], then divides the kernel [..., n] by what they say of its largest singular value. A
-/// kernel of zeros stays.
+/// kernel of zeros stays, and one whose rows are all orthogonal to u.
 TANDEM_API void divide_by_spectral_norm(const Variable& kernel, const Variable& u, i64 iterations);
 }  // namespace detail
 

@@ -33,18 +33,26 @@ TANDEM_INLINE Variable kernel_of(const Module& layer) {
 TANDEM_INLINE void divide_by_spectral_norm(const Variable& kernel, const Variable& u, i64 iterations) {
   const tandem::detail::Unobserved quiet;
   const tandem::detail::ShapeChecks lenient(false);
-  const auto unit = [](const Tensor& x) { return x / maximum(reduce_euclidean_norm(x), 1e-7); };
+  // Divided by the largest absolute element, so that squares neither overflow nor underflow. Zeros stay.
+  const auto scaled = [](const Tensor& x) {
+    const Tensor peak = reduce_max(abs(x));
+    return x / where(peak > 0, peak, 1);
+  };
+  const auto unit = [&](const Tensor& x) {
+    const Tensor y = scaled(x);
+    return y / maximum(reduce_euclidean_norm(y), 1);
+  };
   const Tensor all = tandem::detail::widened(kernel.read_value()), before = tandem::detail::widened(u.read_value());
-  const Tensor matrix = reshape(all, {-1, kernel.shape().dim(-1)});
+  const Tensor part = scaled(all), matrix = reshape(part, {-1, kernel.shape().dim(-1)});
   Tensor right = before, left;
   for (i64 i = 0; i < iterations; ++i) {
     left = unit(matmul(right, matrix, {.transpose_b = true}));
     right = unit(matmul(left, matrix));
   }
   const Tensor largest = reduce_sum(matmul(left, matrix) * right);
-  const Tensor some = reduce_any(not_equal(all, 0));
+  const Tensor some = largest > 0;  // not for a kernel of zeros, nor for a u that is orthogonal to all rows
   // Computed before the first assignment.
-  const Tensor next = cast(where(some, all / largest, all), kernel.dtype());
+  const Tensor next = cast(where(some, part / largest, all), kernel.dtype());
   const Tensor next_u = cast(where(some, right, before), u.dtype());
   kernel.assign(next);
   u.assign(next_u);
