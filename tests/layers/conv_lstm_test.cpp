@@ -134,6 +134,10 @@ TEST_CASE("ConvLSTM1D: initial states, stateful calls") {
   kept.reset_states();
   CHECK(near(kept(x).output, l(x).output));
   CHECK_THROWS_WITH(kept(x(Slice(0, 1))), ContainsSubstring("ConvLSTM1D: the batch has 1 rows"));
+  for (const i64 length : {4, 7})
+    CHECK_THROWS_WITH(
+        kept(zeros({2, 1, length, 2})),
+        ContainsSubstring("ConvLSTM1D: the states of this layer (.stateful) are float32[2,4,2], but this input needs"));
   CHECK_THROWS_WITH(l.reset_states(), ContainsSubstring(".stateful"));
 }
 TEST_CASE("ConvLSTM1D: traced with unknown sizes and as a loop, gradients") {

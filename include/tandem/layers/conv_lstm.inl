@@ -66,6 +66,9 @@ TANDEM_INLINE nn::LstmState ConvolutionalLstm::start_of(const Tensor& projected,
     if (!shape.is_fully_defined()) fail("with .stateful all sizes of the states must be known at the first call");
     return std::vector<Tensor>{zero(), zero()};
   });
+  if (!kept[0].shape().is_compatible_with(shape))
+    fail("the states of this layer (.stateful) are " + to_string(kept[0].spec()) + ", but this input needs " +
+         to_string(Spec{shape, dtype_, {}}) + ": inputs of other sizes need a layer of their own");
   return {kept[0], kept[1]};
 }
 // The state's part of the gates' sums.
