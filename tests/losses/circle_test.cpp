@@ -106,5 +106,10 @@ TEST_CASE("Circle: errors") {
   CHECK_THROWS_WITH(losses::circle(labels, x, {.ref_labels = labels}), ContainsSubstring("must be set together"));
   CHECK_THROWS_WITH(losses::circle(labels, x, {.ref_labels = labels, .ref_embeddings = unit({6, 3}, 1)}),
                     ContainsSubstring("features and dtype of y_pred"));
+  const Tensor single = cast(x, float32);
+  CHECK_THROWS_WITH(losses::circle(labels, single, {.ref_labels = labels, .ref_embeddings = cast(x, bfloat16)}),
+                    ContainsSubstring("ref_embeddings bfloat16[6,4]") && ContainsSubstring("y_pred, float32[6,4]"));
+  CHECK_THROWS_WITH(losses::circle(labels, cast(x, bfloat16), {.ref_labels = labels, .ref_embeddings = single}),
+                    ContainsSubstring("y_pred, bfloat16[6,4]"));
 }
 }  // namespace circle_test

@@ -36,16 +36,17 @@ TANDEM_INLINE Labelled labelled(const char* function, const Tensor& labels, cons
   return {cast(tandem::detail::checked_labels(function, labels, vectors), DType::int64),
           tandem::detail::widened(vectors)};
 }
-TANDEM_INLINE Labelled references(const char* function, const CircleOptions& o, const Labelled& own) {
+TANDEM_INLINE Labelled references(const char* function, const CircleOptions& o, const Labelled& own,
+                                  const Tensor& y_pred) {
   if (o.ref_labels.is_set() != o.ref_embeddings.is_set())
     errors::raise<errors::InvalidArgumentError>(function, "ref_labels and ref_embeddings must be set together");
   if (!o.ref_labels.is_set()) return own;
   const Labelled r = labelled(function, o.ref_labels, o.ref_embeddings);
-  if (r.vectors.dtype() != own.vectors.dtype() ||
+  if (o.ref_embeddings.dtype() != y_pred.dtype() ||
       !Shape{r.vectors.shape().dim(1)}.is_compatible_with({own.vectors.shape().dim(1)}))
     errors::raise<errors::InvalidArgumentError>(function, "ref_embeddings " + to_string(o.ref_embeddings.spec()) +
                                                               " must have the features and dtype of y_pred, " +
-                                                              to_string(own.vectors.spec()));
+                                                              to_string(y_pred.spec()));
   return r;
 }
 }  // namespace detail
@@ -55,7 +56,7 @@ TANDEM_INLINE Tensor circle(const Tensor& y_true, const Tensor& y_pred, CircleOp
   const char* const function = "circle";
   detail::check_circle(function, o.gamma, o.margin);
   const detail::Labelled own = detail::labelled(function, y_true, y_pred);
-  const detail::Labelled others = detail::references(function, o, own);
+  const detail::Labelled others = detail::references(function, o, own, y_pred);
   const Tensor distance = maximum(1 - matmul(own.vectors, others.vectors, {.transpose_b = true}), 0);
   const tandem::detail::ShapeChecks lenient(false);
   const Tensor same = equal(expand_dims(own.labels, 1), expand_dims(others.labels, 0));
