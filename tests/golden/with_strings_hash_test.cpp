@@ -31,15 +31,14 @@ void check_same(const Tensor& got, const Tensor& want) {
 }  // namespace
 
 TEST_CASE("Keras 3: Hashing") {
-  const std::vector<std::pair<i64, HashingOptions>> options{
-      {all_bits, {}},
-      {all_bits, {.salt = HashKey{133, 133}}},
-      {all_bits, {.salt = HashKey{133, 137}}},
-      {3, {}},
-      {3, {.mask_value = ""}},
-      {4, {.output_mode = OutputMode::one_hot}},
-      {4, {.output_mode = OutputMode::multi_hot}},
-      {4, {.salt = HashKey{7, 7}, .output_mode = OutputMode::count}}};
+  const std::vector<std::pair<i64, HashingOptions>> options{{all_bits, {}},
+                                                            {all_bits, {.salt = 133}},
+                                                            {all_bits, {.salt = HashKey{133, 137}}},
+                                                            {3, {}},
+                                                            {3, {.mask_value = ""}},
+                                                            {4, {.output_mode = OutputMode::one_hot}},
+                                                            {4, {.output_mode = OutputMode::multi_hot}},
+                                                            {4, {.salt = 7, .output_mode = OutputMode::count}}};
   const auto cases = ::golden::detail::load("keras_strings");
   for (std::size_t i = 0; i < options.size(); ++i) {
     INFO(i);

@@ -22,7 +22,10 @@ TEST_CASE("Hashing: Keras' examples, traced, integers, modes") {
   CHECK(layers::Hashing(3, {.mask_value = ""})(with_mask).to_vector<i64>() == Longs{1, 1, 0, 2, 2});
   const layers::Hashing salted(3, {.salt = strings::HashKey{133, 137}});
   CHECK(salted(letters).to_vector<i64>() == Longs{1, 2, 1, 0, 2});
-  CHECK(layers::Hashing(3, {.salt = strings::HashKey{133, 133}})(letters).to_vector<i64>() == Longs{0, 0, 2, 1, 0});
+  const Longs of_one_number{0, 0, 2, 1, 0};  // Keras' salt=133
+  CHECK(layers::Hashing(3, {.salt = 133})(letters).to_vector<i64>() == of_one_number);
+  CHECK(layers::Hashing(3, {.salt = strings::HashKey{133}})(letters).to_vector<i64>() == of_one_number);
+  CHECK(layers::Hashing(3, {.salt = strings::HashKey{133, 133}})(letters).to_vector<i64>() == of_one_number);
   const auto f =
       function([&](const Tensor& x) { return salted(x); }, {.input_signature = {TensorSpec({none}, DType::string)}});
   CHECK(f(letters).to_vector<i64>() == Longs{1, 2, 1, 0, 2});
@@ -58,6 +61,14 @@ TEST_CASE("HashedCrossing: Keras' example, shapes, errors") {
   CHECK_THROWS_WITH(crossing({a, b(Slice(0, 4))}), ContainsSubstring("inputs must have one shape"));
   CHECK_THROWS_WITH(crossing({a, cast(b, float32)}), ContainsSubstring("must be string or int64"));
   CHECK_THROWS_WITH(crossing({zeros({2, 3}, int32), zeros({2, 3}, int32)}), ContainsSubstring("[batch, 1]"));
+  const TensorSpec unknown({none, none}, int32);
+  const auto columns = function(
+      [&](const Tensor& x, const Tensor& y) {
+        return crossing({x, y});
+      },
+      {.input_signature = {unknown, unknown}});
+  CHECK(columns(expand_dims(b, 1), expand_dims(b, 1)).shape() == Shape{5, 1});
+  CHECK_THROWS_AS(columns(zeros({2, 3}, int32), zeros({2, 3}, int32)), errors::InvalidArgumentError);
   CHECK_THROWS_WITH(layers::HashedCrossing(5, {.output_mode = layers::OutputMode::count}),
                     ContainsSubstring("output_mode must be integer or one_hot"));
 }

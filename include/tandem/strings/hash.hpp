@@ -16,15 +16,17 @@ namespace TANDEM_NS::strings {
 /// Source: Pike and Alakuijala, FarmHash, https://github.com/google/farmhash.
 TANDEM_API Tensor to_hash_bucket_fast(const Tensor& x, i64 num_buckets, OpOptions = {});
 
-/// The key of a hash.
+/// The key of a hash: two numbers, or one that stands for both. Keras' salt = 133 is the key 133.
 struct HashKey {
+  constexpr HashKey(u64 both) : HashKey(both, both) {}
+  constexpr HashKey(u64 of_first, u64 of_second) : first(of_first), second(of_second) {}
   u64 first, second;
 };
 /// Maps each string to a number in [0, num_buckets), the one that TensorFlow gives it: SipHash-2-4 of its bytes with a
 /// key, modulo num_buckets. Without the key, strings that share a bucket are hard to find. Slower than
 /// to_hash_bucket_fast.
 ///   x         string
-///   key       two numbers: {133, 137}
+///   key       two numbers, such as {133, 137}; one stands for both
 ///   returns   int64, the shape of x
 ///   throws    errors::InvalidArgumentError for num_buckets below 1
 ///   gradient  none (non-differentiable)

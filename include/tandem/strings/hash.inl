@@ -58,9 +58,9 @@ TANDEM_INLINE void cross_hashed_kernel(const KernelCall& c) {
     for (i64 i = begin; i < end; ++i) {
       u64 hash = static_cast<u64>(a.key);
       for (const Operand& x : c.in)
-        hash = tandem::detail::joined_hashes(hash, x.spec->dtype == DType::string
-                                                       ? tandem::detail::farm_hash64(x.as<const Bytes>()[i].view())
-                                                       : static_cast<u64>(x.as<const i64>()[i]));
+        hash = tandem::detail::combined_hashes(hash, x.spec->dtype == DType::string
+                                                         ? tandem::detail::farm_hash64(x.as<const Bytes>()[i].view())
+                                                         : static_cast<u64>(x.as<const i64>()[i]));
       y[i] = static_cast<i64>(hash % n);
     }
   });

@@ -14,7 +14,7 @@ struct HashingOptions {
   /// Stands for padding: it has the id 0, and the others, in num_bins - 1 buckets, move up by one. For integers its
   /// digits: "0".
   std::optional<std::string> mask_value = {};
-  /// The key of SipHash; Keras' salt = 133 is {133, 133}. Default: FarmHash, which has none.
+  /// The key of SipHash, as Keras' salt: 133 or strings::HashKey{133, 137}. Default: FarmHash, which has none.
   std::optional<strings::HashKey> salt = {};
   detail::CategoryMode output_mode = {};
   DType dtype = DType::float32;  ///< of the encoded modes

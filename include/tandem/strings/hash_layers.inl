@@ -1,10 +1,12 @@
 // Definitions of strings/hash_layers.hpp.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/strings/hash_layers.hpp"
 #include "tandem/strings/numbers.hpp"
 
@@ -39,7 +41,10 @@ TANDEM_INLINE Tensor HashedCrossing::operator()(const TensorList& inputs) const 
   if (s.rank() > 2 || (s.rank() == 2 && !Shape{s.dim(1)}.is_compatible_with(Shape{1})))
     errors::raise<errors::InvalidArgumentError>(
         "HashedCrossing", "needs inputs [batch], [batch, 1] or [], not " + to_string(inputs[0].spec()));
-  return options_.output_mode(strings::cross_hashed(inputs, num_bins_), num_bins_, options_.dtype);
+  std::vector<Tensor> columns(inputs.begin(), inputs.end());
+  for (Tensor& x : columns)  // a trace may not know that they have one column
+    if (x.rank() == 2 && x.shape().dim(1) == none) x = ensure_shape(x, {none, 1});
+  return options_.output_mode(strings::cross_hashed(columns, num_bins_), num_bins_, options_.dtype);
 }
 
 }  // namespace TANDEM_NS::layers

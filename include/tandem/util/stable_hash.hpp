@@ -46,7 +46,7 @@ class FarmHash {
   static constexpr u64 k0 = 0xc3a5c85c97cb3127u, k1 = 0xb492b66fbe98f273u, k2 = 0x9ae16a3b2f90404fu;
 
   explicit FarmHash(HashBytes s) : s_(s), n_(s.size()) {}
-  static u64 joined(u64 u, u64 v, u64 factor) {
+  static u64 combined(u64 u, u64 v, u64 factor) {
     const u64 a = shifted((u ^ v) * factor);
     return shifted((v ^ a) * factor) * factor;
   }
@@ -58,9 +58,9 @@ class FarmHash {
       const u64 y = s_.byte(0) + (s_.byte(n_ / 2) << 8), z = n_ + (s_.byte(n_ - 1) << 2);
       return shifted(y * k2 ^ z * k0) * k2;
     }
-    if (n_ < 8) return joined(n_ + (s_.four(0) << 3), s_.four(n_ - 4), factor());
+    if (n_ < 8) return combined(n_ + (s_.four(0) << 3), s_.four(n_ - 4), factor());
     const u64 a = s_.eight(0) + k2, b = from_end(8);
-    return joined(std::rotr(b, 37) * factor() + a, (std::rotr(a, 25) + b) * factor(), factor());
+    return combined(std::rotr(b, 37) * factor() + a, (std::rotr(a, 25) + b) * factor(), factor());
   }
   // The two numbers that the first and the last 16 bytes give.
   Two ends(u64 first) const {
@@ -69,14 +69,14 @@ class FarmHash {
   }
   u64 to_32() const {
     const Two e = ends(k1);
-    return joined(e.first, e.second, factor());
+    return combined(e.first, e.second, factor());
   }
   u64 to_64() const {
     const Two outer = ends(k2);
-    const u64 a = s_.eight(0) * k2, z = joined(outer.first, outer.second, factor());
+    const u64 a = s_.eight(0) * k2, z = combined(outer.first, outer.second, factor());
     const u64 e = s_.eight(16) * factor(), f = s_.eight(24);
     const u64 g = (outer.first + from_end(32)) * factor(), h = (z + from_end(24)) * factor();
-    return joined(std::rotr(e + f, 43) + std::rotr(g, 30) + h, e + std::rotr(f + a, 18) + g, factor());
+    return combined(std::rotr(e + f, 43) + std::rotr(g, 30) + h, e + std::rotr(f + a, 18) + g, factor());
   }
   // 32 bytes, mixed into two numbers.
   Two mixed(std::size_t at, u64 a, u64 b) const {
@@ -108,15 +108,15 @@ class FarmHash {
     s.v.first += s.w.first;
     s.w.first += s.v.first;
     s = next(s, n_ - 64, factor, 9);  // the last 64 bytes, some of them again
-    return joined(joined(s.v.first, s.w.first, factor) + shifted(s.y) * k0 + s.z,
-                  joined(s.v.second, s.w.second, factor) + s.x, factor);
+    return combined(combined(s.v.first, s.w.first, factor) + shifted(s.y) * k0 + s.z,
+                    combined(s.v.second, s.w.second, factor) + s.x, factor);
   }
   HashBytes s_;
   std::size_t n_;
 };
 inline u64 farm_hash64(std::string_view text) { return FarmHash::of(text); }
 /// A hash of two hashes, of which the first may be one of this function. Source: FingerprintCat64 of TensorFlow.
-inline u64 joined_hashes(u64 a, u64 b) {
+inline u64 combined_hashes(u64 a, u64 b) {
   constexpr u64 factor = 0xc6a4a7935bd1e995u;
   const u64 both = (a ^ factor ^ (FarmHash::shifted(b * factor) * factor)) * factor;
   return FarmHash::shifted(FarmHash::shifted(both) * factor);
