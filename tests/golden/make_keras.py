@@ -18,7 +18,7 @@ os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 import keras  # noqa: E402
-import make_keras_latest  # noqa: E402
+import make_keras_seeded  # noqa: E402
 import numpy as np  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).parent
@@ -312,11 +312,11 @@ def other_training():
     add("regularizer.OrthogonalRegularizer", [x], keras.regularizers.OrthogonalRegularizer()(x.astype(np.float32)))
 
 
-def latest():
-    """Each case of make_keras_latest.py is drawn by a generator of its own, so that the other numbers stay as they are."""
+def seeded():
+    """Each case of make_keras_seeded.py is drawn by a generator of its own, so that the other numbers stay as they are."""
     global RANDOM
     others = RANDOM
-    for seed, make in enumerate(make_keras_latest.CASES, 21):
+    for seed, make in enumerate(make_keras_seeded.CASES, 21):
         RANDOM = np.random.default_rng(seed)
         make(sys.modules[__name__])
     RANDOM = others
@@ -369,7 +369,7 @@ def defaults():
               [("regularizers", "OrthogonalRegularizer")] +
               [("layers", n) for n in [*OTHER_LAYERS, *RANDOM_IMAGES, "TextVectorization", "StringLookup", "Masking", "Normalization",
                                        "RNN", "LSTMCell", "GRUCell", "SimpleRNNCell", "ActivityRegularization"] if n != "RandomFlip"] +
-              make_keras_latest.CLASSES)
+              make_keras_seeded.CLASSES)
     lines = []
     for module, name in owners:
         cls = getattr(eval("keras." + module), name)

@@ -1,4 +1,5 @@
-"""What make_keras.py makes of the classes that were added last. It calls these functions with itself."""
+"""Cases of make_keras.py that are each drawn by a generator with a seed of its own: EinsumDense, Circle, the optimizers of
+matrices, ScheduleFreeAdamW, SpectralNormalization, ConvLSTM, hashes. make_keras.py calls these functions with itself."""
 
 import keras
 import numpy as np
