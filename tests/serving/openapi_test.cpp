@@ -95,6 +95,34 @@ TEST_CASE("openapi: bodies and answers are those of the signature") {
       "additionalProperties"));
 }
 
+// JSON Schema wants at least one element in each of these.
+void check_not_empty(const json& at) {
+  for (const char* key : {"anyOf", "enum", "required"})
+    if (at.is_object() && at.contains(key) && at[key].is_array()) CHECK_FALSE(at[key].empty());
+  if (at.is_structured())
+    for (const json& part : at) check_not_empty(part);
+}
+
+TEST_CASE("openapi: signatures without inputs, and without outputs") {
+  MemoryCore core;
+  const saved_model::TensorInfo number{"y", {{none}, float32}};
+  const auto with = [](const saved_model::Signature& s) { return Servable{{{"serving_default", s}}, {}}; };
+  core.models_by_name["source"][1] = with(testing::signature_of({}, {number}));
+  core.models_by_name["sink"][1] = with(testing::signature_of({number}));
+  core.models_by_name["nothing"][1] = with(testing::signature_of({}));
+  const json api = openapi_of(core);
+  check_references(api, api);
+  check_not_empty(api);
+  const json none_of_them = {{"type", "array"}, {"items", false}, {"minItems", 0}, {"maxItems", 0}};
+  for (const char* path : {"/v2/models/source/infer", "/v2/models/nothing/infer"})
+    CHECK(body_of(api, path)["properties"]["inputs"] == none_of_them);
+  CHECK(body_of(api, "/v2/models/source/infer")["properties"]["outputs"]["items"]["properties"]["name"] ==
+        json{{"enum", json::array({"y"})}});
+  CHECK(body_of(api, "/v2/models/sink/infer")["properties"]["outputs"]["items"]["properties"]["name"] == false);
+  CHECK(answer_of(api, "/v2/models/sink/infer")["properties"]["outputs"]["items"] == false);
+  CHECK(body_of(api, "/v1/models/source:predict")["properties"]["inputs"]["properties"] == json::object());
+}
+
 TEST_CASE("openapi: all dtypes, fixed sizes, several inputs") {
   MemoryCore core;
   std::vector<saved_model::TensorInfo> tensors;

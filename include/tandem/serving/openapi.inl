@@ -30,11 +30,15 @@ TANDEM_INLINE std::string json_list(const std::vector<std::string>& values) {
   return r + ']';
 }
 
-// JSON Schemas.
+// JSON Schemas. "false" allows nothing; "anyOf" and "enum" must not be empty.
 TANDEM_INLINE std::string any_of(const std::vector<std::string>& schemas) {
+  if (schemas.empty()) return "false";
   return schemas.size() == 1 ? schemas[0] : json_object({{"anyOf", json_list(schemas)}});
 }
 TANDEM_INLINE std::string constant_schema(std::string_view text) { return json_object({{"const", json_text(text)}}); }
+TANDEM_INLINE std::string enum_schema(const std::vector<std::string>& values) {
+  return values.empty() ? "false" : json_object({{"enum", json_list(values)}});
+}
 TANDEM_INLINE std::string reference(const std::string& schema) {
   return json_object({{"$ref", json_text("#/components/schemas/" + schema)}});
 }
@@ -55,8 +59,8 @@ TANDEM_INLINE std::string object_schema(const JsonFields& properties, const std:
   if (others != "true") r.emplace_back("additionalProperties", others);
   return json_object(r);
 }
-// An object with all of these.
-TANDEM_INLINE std::string whole_object(const JsonFields& properties, const std::string& others) {
+// An object that must have all of the properties.
+TANDEM_INLINE std::string all_required(const JsonFields& properties, const std::string& others) {
   std::vector<std::string> names;
   for (const auto& [name, schema] : properties) names.push_back(name);
   return object_schema(properties, names, others);
@@ -122,8 +126,8 @@ TANDEM_INLINE std::string named_body(const std::string& signature, JsonFields pr
 TANDEM_INLINE std::vector<std::string> predict_bodies(const std::string& name, const saved_model::Signature& s,
                                                       bool takes_others) {
   const char* const others = takes_others ? "true" : "false";
-  std::vector<std::string> columns{whole_object(tensor_fields(s.inputs, 0, false), others)}, rows, r;
-  if (has_rows(s.inputs)) rows.push_back(list_schema(whole_object(tensor_fields(s.inputs, 1, false), others), 1));
+  std::vector<std::string> columns{all_required(tensor_fields(s.inputs, 0, false), others)}, rows, r;
+  if (has_rows(s.inputs)) rows.push_back(list_schema(all_required(tensor_fields(s.inputs, 1, false), others), 1));
   if (s.inputs.size() == 1) columns.push_back(tensor_schema(s.inputs[0].spec, 0, false));
   if (s.inputs.size() == 1 && !rows.empty()) rows.push_back(list_schema(tensor_schema(s.inputs[0].spec, 1, false), 1));
   if (!rows.empty()) r.push_back(named_body(name, {{"instances", any_of(rows)}, {"inputs", "false"}}, {"instances"}));
@@ -133,10 +137,10 @@ TANDEM_INLINE std::vector<std::string> predict_bodies(const std::string& name, c
 TANDEM_INLINE std::vector<std::string> predict_answers(const saved_model::Signature& s) {
   const auto part = [&](int axis) {
     return s.outputs.size() == 1 ? tensor_schema(s.outputs[0].spec, axis, true)
-                                 : whole_object(tensor_fields(s.outputs, axis, true), "false");
+                                 : all_required(tensor_fields(s.outputs, axis, true), "false");
   };
-  std::vector<std::string> r{whole_object({{"outputs", part(0)}}, "false")};
-  if (has_rows(s.outputs)) r.push_back(whole_object({{"predictions", list_schema(part(1))}}, "false"));
+  std::vector<std::string> r{all_required({{"outputs", part(0)}}, "false")};
+  if (has_rows(s.outputs)) r.push_back(all_required({{"predictions", list_schema(part(1))}}, "false"));
   return r;
 }
 TANDEM_INLINE std::string feature_schema(const io::FeatureConfig& feature) {
@@ -168,7 +172,7 @@ TANDEM_INLINE std::string infer_body(const saved_model::Signature& s) {
     std::vector<std::string> data{list_schema(element_schema(t.spec.dtype, false))};
     if (rank > 1) data.push_back(tensor_schema(t.spec, 0, false));
     const char* const datatype = infer_datatype(t.spec.dtype);
-    inputs.push_back(whole_object({{"name", constant_schema(t.name)},
+    inputs.push_back(all_required({{"name", constant_schema(t.name)},
                                    {"datatype", datatype ? constant_schema(datatype) : "false"},
                                    {"shape", list_schema(R"({"type":"integer","minimum":0})", rank, rank)},
                                    {"data", any_of(data)}},
@@ -176,7 +180,7 @@ TANDEM_INLINE std::string infer_body(const saved_model::Signature& s) {
   }
   for (const TensorInfo& t : s.outputs) outputs.push_back(json_text(t.name));
   const auto n = static_cast<i64>(s.inputs.size());
-  const std::string output = object_schema({{"name", json_object({{"enum", json_list(outputs)}})}}, {"name"});
+  const std::string output = object_schema({{"name", enum_schema(outputs)}}, {"name"});
   return object_schema({{"id", R"({"type":"string"})"},
                         {"inputs", list_schema(any_of(inputs), n, n)},
                         {"outputs", list_schema(output, 0, static_cast<i64>(outputs.size()))}},
