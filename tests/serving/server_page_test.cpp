@@ -135,18 +135,29 @@ TEST_CASE("server: code of the program answers a path, piece by piece") {
     options.routes = {{wrong, code}};
     CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Server{options}; }), ContainsSubstring(wrong));
   }
-  options.routes = {{"/write", code}};
-  for (const char* wrong : {"metrics", "/", "/v2/x", "/v1/models/x", "/models.json", "/x?y", "/page.txt"}) {
-    serving::Options wrong_options = options;
-    wrong_options.web_files = {{"/page.txt", "text/plain", "x"}};
-    wrong_options.monitoring.path = wrong;
-    CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Server{wrong_options}; }),
-               ContainsSubstring("the path '" + std::string(wrong) + "' of the metrics"));
-  }
   options.routes = {{"/write", code}, {"/write", code}};
   CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Server{options}; }), ContainsSubstring("occurs twice"));
   options.routes = {{"/write", nullptr}};
   CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { Server{options}; }), ContainsSubstring("has no code"));
+}
+
+TEST_CASE("server: the metrics have a path that nothing else answers") {
+  serving::Options options;
+  options.rest_api_port = 0, options.drain_seconds = 0;
+  const std::vector<serving::WebFile> files{{"/page.txt", "text/plain", "x"}};  // in place of the built-in page
+  const auto error_with = [&](const char* path) {
+    options.monitoring.path = path;
+    return error_of<errors::InvalidArgumentError>([&] { Server{options}; });
+  };
+  for (const char* built_in : {"/", "/page.js", "/page.css", "/page.svg"}) {
+    options.web_files = {};
+    CHECK_THAT(error_with(built_in), ContainsSubstring("is that of the web page"));
+    options.web_files = files;
+    const Server server(options);
+    CHECK_THAT(Client(server.rest_port()).ask("GET", built_in), ContainsSubstring("# TYPE tandem_"));
+  }
+  for (const char* wrong : {"metrics", "/v2/x", "/v1/models/x", "/models.json", "/x?y", "/page.txt"})
+    CHECK_THAT(error_with(wrong), ContainsSubstring("the path '" + std::string(wrong) + "' of the metrics"));
 }
 
 // Leaves the id of a failed request on its thread, as one whose error the client does not get.

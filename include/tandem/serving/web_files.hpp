@@ -21,9 +21,10 @@ void check_web_files(const std::vector<WebFile>& files);
 /// The same for routes, which need code, too.
 ///   throws  as check_web_files
 void check_routes(const std::vector<Route>& routes);
-/// Raises unless the path of the metrics is one that they may have.
-///   throws  errors::InvalidArgumentError for one that does not begin with /, has a ? or #, belongs to others of the
-///           server's answers, or is that of a file of the page
+/// Raises unless the metrics may have their path.
+///   files   Options::web_files: empty for the built-in page
+///   throws  errors::InvalidArgumentError for a path that does not begin with /, has a ? or #, belongs to other answers
+///           of the server, or is that of a file of the page: one of `files`, or of the built-in page if there are none
 void check_monitoring(const Monitoring& monitoring, const std::vector<WebFile>& files);
 }  // namespace impl
 

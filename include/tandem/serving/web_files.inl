@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tandem/io/regular_file.hpp"
+#include "tandem/serving/page.hpp"
 #include "tandem/serving/web_files.hpp"
 
 namespace TANDEM_NS::serving {
@@ -60,8 +61,8 @@ TANDEM_INLINE void check_monitoring(const Monitoring& monitoring, const std::vec
   if (path.find_first_of("?#") != path.npos) refuse("has a ? or #");
   for (const char* own : {"/v1/", "/v2", "/models.json", "/openapi.json"})
     if (path.starts_with(own)) refuse("belongs to other answers of the server");
-  const bool is_of_page = std::any_of(files.begin(), files.end(), [&](const WebFile& f) { return f.path == path; });
-  if (path == "/" || is_of_page) refuse("is that of the web page");
+  const bool is_of_files = std::any_of(files.begin(), files.end(), [&](const WebFile& f) { return f.path == path; });
+  if (is_of_files || (files.empty() && page_file(path))) refuse("is that of the web page");
 }
 
 }  // namespace impl
