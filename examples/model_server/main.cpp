@@ -143,8 +143,9 @@ void add_limits(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--max_queue_bytes", o.max_queue_bytes, "of a model")
       ->transform(CLI::AsSizeValue(true))
       ->capture_default_str();
-  app.add_option("--max_total_queue_rows", o.max_total_queue_rows, "of all models")->capture_default_str();
-  app.add_option("--max_total_queue_bytes", o.max_total_queue_bytes, "of all models")
+  app.add_option("--max_total_queue_rows", o.max_total_queue_rows, "of all models; at least --max_queue_rows")
+      ->capture_default_str();
+  app.add_option("--max_total_queue_bytes", o.max_total_queue_bytes, "of all models; at least --max_queue_bytes")
       ->transform(CLI::AsSizeValue(true))
       ->capture_default_str();
   app.add_option("--max_connections", o.max_connections, "at once")->capture_default_str();

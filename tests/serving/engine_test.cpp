@@ -333,11 +333,13 @@ TEST_CASE("engine: what waits for all models together has a limit of rows and of
   for (const bool by_rows : {true, false}) {
     Engine engine(
         {.models = {{.name = "slow", .base_path = folder / "slow"}, {.name = "half", .base_path = folder / "half"}},
-         .threads = 1,
-         .max_total_queue_rows = by_rows ? 2 : 100,
-         .max_total_queue_bytes = by_rows ? 100 : 2 * i64{sizeof(float)}});
+         .threads = 2,
+         .max_queue_rows = by_rows ? 3 : 100,
+         .max_queue_bytes = by_rows ? 100 : 3 * i64{sizeof(float)},
+         .max_total_queue_rows = by_rows ? 3 : 1,  // 1 is less than the limit of a model, and raised to that
+         .max_total_queue_bytes = by_rows ? 1 : 3 * i64{sizeof(float)}});
     engine.settle();
-    CHECK(ask(engine, "half", {2, 4, 6}) == Floats{3, 4, 5});  // larger than the limit, but nothing waits
+    CHECK(ask(engine, "half", {2, 4, 6, 8}) == Floats{3, 4, 5, 6});  // larger than the limit, but nothing waits
     const CancelToken token;
     std::atomic<bool> is_cancelled{false};
     std::thread waiting([&] {
@@ -346,7 +348,10 @@ TEST_CASE("engine: what waits for all models together has a limit of rows and of
       is_cancelled = error_of<errors::CancelledError>([&] { engine.predict(r); }) != "no error";
     });
     while (testing::metric(engine, "tandem_queue_rows{model=\"slow\"}") < 2) std::this_thread::yield();
-    CHECK_THAT(error_of<errors::ResourceExhaustedError>([&] { ask(engine, "half", {1}); }),
+    CHECK(ask(engine, "half", {2}) == Floats{3});
+    CHECK_THAT(error_of<errors::ResourceExhaustedError>([&] {
+                 ask(engine, "half", {1, 2});
+               }),
                ContainsSubstring("all models together are full: 2 rows and 8 bytes wait"));
     CHECK(testing::metric(engine, "tandem_rejected_total{reason=\"queue\"}") == 1);
     token.cancel();

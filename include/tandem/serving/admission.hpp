@@ -1,5 +1,6 @@
 // Admission: how much may wait for models at a time. For the definitions of serving.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
@@ -14,7 +15,8 @@ class Admission {
  public:
   Admission(const Options& options, Metrics& metrics)
       : of_model_{options.max_queue_rows, options.max_queue_bytes},
-        of_all_{options.max_total_queue_rows, options.max_total_queue_bytes},
+        of_all_{std::max(options.max_total_queue_rows, options.max_queue_rows),
+                std::max(options.max_total_queue_bytes, options.max_queue_bytes)},
         metrics_(metrics) {}
 
   struct Amount {

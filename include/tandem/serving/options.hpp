@@ -48,7 +48,7 @@ struct ModelConfig {
   std::map<std::string, i64> version_labels = {};  ///< names for versions; each counts when its version is available
 };
 
-/// Whether the server tells what it counts and measures, and where Prometheus finds it besides /metrics.
+/// Whether metrics are served, and at which path besides /metrics.
 struct Monitoring {
   bool enable = true;
   std::string path = "/monitoring/prometheus/metrics";
@@ -109,7 +109,8 @@ struct Options {
   i64 max_total_body_bytes = 1 << 30;  ///< of all bodies that are read or answered at a time
   i64 max_queue_rows = 4096;           ///< of a model, those that wait and those that run
   i64 max_queue_bytes = 256 << 20;     ///< likewise
-  i64 max_total_queue_rows = 1 << 16;  ///< of all models together, likewise
+  /// Of all models together, likewise. A total that is less than the limit of one model is raised to that limit.
+  i64 max_total_queue_rows = 1 << 16;
   i64 max_total_queue_bytes = 1 << 30;
   int max_connections = 1024;
   /// Who is told of requests and of versions that are loaded (log.hpp); null: nobody.

@@ -51,7 +51,7 @@ struct VersionStatus {
   std::string error = {};                ///< why it could not be loaded; empty: nothing went wrong
   int code = 0;                          ///< that error's gRPC status code
   i64 bytes = 0;                         ///< what it takes of memory
-  std::vector<std::string> labels = {};  ///< that mean it
+  std::vector<std::string> labels = {};  ///< labels that refer to this version
 };
 
 }  // namespace TANDEM_NS::serving
