@@ -207,19 +207,21 @@ TEST_CASE("batching: no more batches wait than .max_enqueued_batches") {
   Engine engine(batched(folder.path, "slow", {.max_batch_size = 2, .max_enqueued_batches = 1}));
   engine.settle();
   const CancelToken token;
-  std::atomic<int> cancelled{0}, refused{0};
+  std::atomic<int> cancelled{0}, refused{0}, ended{0};
   std::vector<std::thread> clients;
   const auto ask_for_long = [&] {
     serving::Request r = request_for("slow", {1e9f});
     r.call.cancel = token;
+    r.call.deadline = Deadline::after(120);  // so that the test ends if too many wait
     const std::string error = error_of([&] { engine.predict(r); });
     cancelled += error.find("cancelled") != error.npos;
     refused += error.find("slow is full: 2 rows wait, and max_enqueued_batches is 1") != error.npos;
+    ++ended;
   };
   clients.emplace_back(ask_for_long);
   while (metric(engine, "tandem_queue_seconds_count{model=\"slow\"}") < 1) std::this_thread::yield();  // it runs
   for (int i = 0; i < 7; ++i) clients.emplace_back(ask_for_long);
-  while (refused < 5) std::this_thread::yield();  // two wait
+  while (ended < 5) std::this_thread::yield();  // two wait
   CHECK(metric(engine, "tandem_rejected_total{reason=\"queue\"}") == 5);
   token.cancel();
   for (std::thread& c : clients) c.join();
