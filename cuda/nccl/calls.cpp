@@ -47,10 +47,6 @@ ncclRedOp_t operation(ReduceOp op) {
     default: return ncclProd;
   }
 }
-const char* text_of(ReduceOp op) {
-  constexpr const char* names[] = {"sum", "mean", "min", "max", "product"};
-  return names[static_cast<int>(op)];
-}
 bool combines(const Collective& c) { return c.kind == Collective::all_reduce || c.kind == Collective::reduce_scatter; }
 
 class Launch {
@@ -141,7 +137,8 @@ class Launch {
 
 void check_supported(const Collective& c, const char* op) {
   if (combines(c) && !numbers_of(c.dtype, c.op))
-    errors::raise<errors::UnimplementedError>(op, std::string("NCCL has no ") + text_of(c.op) + " of " + name(c.dtype) +
+    errors::raise<errors::UnimplementedError>(op, std::string("NCCL has no ") + distribute::name(c.op) + " of " +
+                                                      tandem::name(c.dtype) +
                                                       " (move the operand by .cpu(), or cast it)");
 }
 ncclResult_t launch(const Collective& c, const Nccl& nccl, ncclComm_t comm, int rank, cudaStream_t stream) {

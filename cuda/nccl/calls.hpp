@@ -1,4 +1,4 @@
-// launch(): a Collective by calls of NCCL. Not here: streams, time limits, errors (group.hpp).
+// launch(): a Collective by calls of NCCL. Not here: streams, time limits, errors (group.cpp).
 #pragma once
 #include "cuda/nccl/library.hpp"
 #include "tandem/distribute/transport.hpp"

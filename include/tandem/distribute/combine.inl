@@ -1,4 +1,4 @@
-// Definitions of name(ReduceOp), combine_fn and divide, distribute/{transport,communicator}.hpp: elements of two ranks.
+// Definitions of combine_fn and divide, distribute/communicator.hpp: elements of two ranks.
 #pragma once
 #include <complex>
 #include <type_traits>
@@ -7,11 +7,6 @@
 #include "tandem/distribute/communicator.hpp"
 
 namespace TANDEM_NS::distribute {
-
-TANDEM_INLINE const char* name(ReduceOp op) {
-  constexpr const char* names[] = {"sum", "mean", "min", "max", "prod"};
-  return names[static_cast<int>(op)];
-}
 
 namespace impl {
 

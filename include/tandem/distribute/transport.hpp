@@ -12,7 +12,10 @@ namespace TANDEM_NS::distribute {
 /// How elements of different ranks become one.
 enum class ReduceOp : std::uint8_t { sum, mean, min, max, prod };
 /// "sum".
-TANDEM_API const char* name(ReduceOp op);
+constexpr const char* name(ReduceOp op) {
+  constexpr const char* names[] = {"sum", "mean", "min", "max", "prod"};
+  return names[static_cast<int>(op)];
+}
 
 /// Combines elements one by one: into[i] = op(into[i], from[i]).
 using CombineFn = void (*)(const void* from, void* into, i64 count);
