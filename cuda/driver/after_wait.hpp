@@ -8,7 +8,7 @@ namespace TANDEM_NS::cuda {
 /// Makes a device current for the calling thread.
 void use_device(int device);
 
-/// Is asked after each wait for a device.
+/// An object that each wait for a device asks for errors at its end.
 class AfterWait {
  public:
   virtual ~AfterWait() = default;

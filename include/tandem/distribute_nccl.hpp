@@ -1,5 +1,5 @@
 // NCCL: the operations of tandem::distribute on tensors in the memory of GPUs. The component tandem::distribute_nccl.
-// To include this header is enough to have it, beside the header of a backend, by which the ranks meet.
+// Including this header and that of a backend, by which the ranks meet, enables it.
 #pragma once
 #include "tandem/distribute.hpp"
 #include "tandem/distribute_nccl/transport.hpp"

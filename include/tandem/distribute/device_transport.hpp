@@ -17,7 +17,7 @@ struct CallText {
   i64 step = -1;
 };
 
-/// Whom a DeviceTransport tells that an operation has failed: the group, which is dead then.
+/// The group, as a DeviceTransport tells it that an operation has failed. It is dead then.
 class TANDEM_API DeviceErrors {
  public:
   virtual ~DeviceErrors() = default;

@@ -8,7 +8,7 @@
 
 namespace TANDEM_NS::cuda::impl {
 
-/// By which the ranks of a group find each other: bytes that one of them makes.
+/// Bytes that one rank of a group makes, by which its ranks find each other.
 using NcclId = std::array<char, 128>;
 
 struct NcclOptions {
