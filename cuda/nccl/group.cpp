@@ -51,6 +51,18 @@ struct Lost {
   std::string why;  // empty: the time is over
 };
 
+// Asks an object after each wait for a device, as long as this one lives.
+class Asking {
+ public:
+  Asking(int device, AfterWait& asked) : device_(device), asked_(asked) { add_after_wait(device, asked); }
+  Asking(const Asking&) = delete;
+  ~Asking() { remove_after_wait(device_, asked_); }
+
+ private:
+  const int device_;
+  AfterWait& asked_;
+};
+
 class Group final : public distribute::DeviceTransport, AfterWait {
  public:
   Group(const impl::NcclOptions& options, const Nccl& nccl, ncclComm_t comm);
@@ -85,6 +97,7 @@ class Group final : public distribute::DeviceTransport, AfterWait {
   std::optional<Lost> lost_;
   i64 next_ = 0;
   bool is_told_ = false, is_aborted_ = false, ends_ = false;
+  std::optional<Asking> asking_;
   std::thread watch_;
 };
 
@@ -107,12 +120,12 @@ Group::Group(const impl::NcclOptions& o, const Nccl& nccl, ncclComm_t comm)
       timeout_(nanoseconds(o.timeout)),
       errors_(*o.errors),
       stream_(stream_of(o.device)) {
-  watch_ = distribute::detail::start_thread("nccl", [this] { watch(); });
-  add_after_wait(device_, *this);
+  asking_.emplace(device_, static_cast<AfterWait&>(*this));
+  watch_ = distribute::detail::start_thread("nccl", [this] { watch(); });  // last: its end needs the destructor
 }
 // What was launched ends first, or is lost. Of errors nobody is left to be told.
 Group::~Group() {
-  remove_after_wait(device_, *this);
+  asking_.reset();
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
@@ -235,6 +248,11 @@ void Group::judge() {
   }
 }
 
+struct Abort {
+  const Nccl* nccl;
+  void operator()(ncclComm_t comm) const { (void)nccl->abort(comm); }
+};
+
 [[noreturn]] void fail(const std::string& what) { errors::raise<errors::UnavailableError>("nccl", what); }
 
 }  // namespace
@@ -271,11 +289,15 @@ std::unique_ptr<distribute::DeviceTransport> nccl_group(const NcclOptions& o) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (const ncclResult_t asked = f.async_error(comm, &r); asked != ncclSuccess) r = asked;
   }
-  if (r == ncclSuccess) return std::make_unique<Group>(o, f, comm);
+  std::unique_ptr<ncclComm, Abort> own(comm, {&f});
+  if (r == ncclSuccess) {
+    auto group = std::make_unique<Group>(o, f, comm);
+    (void)own.release();
+    return group;
+  }
   const std::string why = r == ncclInProgress
                               ? "not all ranks have come within " + distribute::impl::seconds_text(o.timeout)
                               : reason(f, comm, r);
-  if (comm) (void)f.abort(comm);
   fail("cannot connect the GPUs: " + why);
 }
 

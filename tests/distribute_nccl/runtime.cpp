@@ -67,6 +67,7 @@ thread_local int device = 0;
 struct Gpu {
   cuda::Queue queue{};
   std::atomic<std::int64_t> waits{0};
+  std::atomic<bool> refuses_questions{false};
   std::mutex mutex;  // guards `asked`
   std::vector<cuda::AfterWait*> asked;
 };
@@ -134,6 +135,7 @@ void submit(cudaStream_t stream, std::function<void()> work) {
   stream->changed.notify_all();
 }
 int current_device() { return device; }
+void refuse_questions(int index) { gpu(index).refuses_questions = true; }
 
 }  // namespace stand_in
 
@@ -144,6 +146,7 @@ void check(cudaError_t status, const char* op, const char* what) {
   if (status != cudaSuccess) errors::raise<errors::CudaError>(op, what);
 }
 void add_after_wait(int device, AfterWait& asked) {
+  if (stand_in::gpu(device).refuses_questions) errors::raise<errors::ResourceExhaustedError>("nccl", "no room");
   const std::lock_guard lock(stand_in::gpu(device).mutex);
   stand_in::gpu(device).asked.push_back(&asked);
 }

@@ -27,6 +27,7 @@ std::vector<std::string> take_calls(int device);
 void lose_operations(int device);   // what it launches from now on does not reach the others
 void break_connection(int device);  // the operation that runs, or the next one, finds that another rank has gone
 void never_connect(int device);     // connecting does not end
+void refuse_questions(int device);  // nothing can be asked after waits
 void hide_library();                // of this thread: there is no NCCL
 void clear_faults();
 /// Communicators that were made, and not destroyed or aborted; those that were aborted.

@@ -270,6 +270,17 @@ TEST_CASE("NCCL: ranks that it does not connect within the timeout") {
   CHECK(stand_in::live_communicators() == 0);
 }
 
+TEST_CASE("NCCL: a group that cannot be made leaves no connection") {
+  const int before = stand_in::aborted_communicators();
+  const Texts said = run(2, 20, [](const Communicator& world) {
+    stand_in::refuse_questions(world.rank());
+    return text(distribute::all_reduce(own(world, 2), {.group = world}));
+  });
+  for (const std::string& s : said) CHECK_THAT(s, ContainsSubstring("no room"));
+  CHECK(stand_in::live_communicators() == 0);
+  CHECK(stand_in::aborted_communicators() == before + 2);
+}
+
 TEST_CASE("NCCL: all ranks say which of them has none, or which share a GPU, and go on") {
   const auto fails = [](const std::function<Device(const Communicator&)>& device) {
     return run(2, 20, [&](const Communicator& world) {
