@@ -12,7 +12,7 @@ void use_device(int device);
 class AfterWait {
  public:
   virtual ~AfterWait() = default;
-  /// Raises what went wrong since it was asked last.
+  /// Raises what has gone wrong. Called by any thread, and not for long.
   virtual void raise_errors() = 0;
 };
 /// Both may be called by any thread; the second returns when no wait asks the object any more.

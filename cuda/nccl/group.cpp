@@ -47,8 +47,7 @@ struct Launched {
   i64 since;  // 0: not begun
 };
 struct Lost {
-  CallText text;
-  std::string why;  // empty: the time is over
+  std::string op, text;
 };
 
 // Asks an object after each wait for a device, as long as this one lives.
@@ -70,6 +69,7 @@ class Group final : public distribute::DeviceTransport, AfterWait {
   ~Group() override;
   i64 start(const Collective& call, const KernelCall& kernel, const CallText& text) override;
   void join(i64 number, const KernelCall& kernel) override;
+  std::string failure() override;
   void abort() noexcept override;
   void raise_errors() override;
 
@@ -78,17 +78,17 @@ class Group final : public distribute::DeviceTransport, AfterWait {
 
   cudaEvent_t take_event();
   ncclResult_t settle(Lock& lock, ncclResult_t given, i64 until);
-  void lose(const CallText& text, const std::string& why);
-  void raise_if_lost(Lock& lock, const char* op);
+  void lose(Lock& lock, const CallText& text, const std::string& why);
+  void raise_if_lost(const char* op) const;
   void watch();
   void retire();
-  void judge();
+  void judge(Lock& lock);
 
   const Nccl& nccl_;
   const ncclComm_t comm_;
   const int device_, rank_;
   const i64 timeout_;  // nanoseconds
-  distribute::DeviceErrors& errors_;
+  const distribute::DeviceErrors& errors_;
   const cudaStream_t stream_;
   std::mutex mutex_;  // guards what follows, and the calls of NCCL: of a communicator, one at a time
   std::condition_variable wake_;
@@ -96,7 +96,8 @@ class Group final : public distribute::DeviceTransport, AfterWait {
   std::vector<cudaEvent_t> events_, free_events_;
   std::optional<Lost> lost_;
   i64 next_ = 0;
-  bool is_told_ = false, is_aborted_ = false, ends_ = false;
+  bool is_known_ = false;  // to the group, which is dead
+  bool is_aborted_ = false, ends_ = false;
   std::optional<Asking> asking_;
   std::thread watch_;
 };
@@ -169,13 +170,14 @@ i64 Group::start(const Collective& call, const KernelCall& kernel, const CallTex
   const cudaStream_t compute = queue_of(kernel).stream;
   use_device(device_);
   Lock lock(mutex_);
-  raise_if_lost(lock, kernel.op);
+  raise_if_lost(kernel.op);
   const cudaEvent_t ready = take_event(), end = take_event();
   check(cudaEventRecord(ready, compute), kernel.op, "event");
   check(cudaStreamWaitEvent(stream_, ready, 0), kernel.op, "event");
   const ncclResult_t given = settle(lock, launch(call, nccl_, comm_, rank_, stream_), nanoseconds_now() + timeout_);
-  if (given != ncclSuccess && !is_aborted_) lose(text, given == ncclInProgress ? "" : reason(nccl_, comm_, given));
-  raise_if_lost(lock, kernel.op);
+  if (given != ncclSuccess && !is_aborted_)
+    lose(lock, text, given == ncclInProgress ? "" : reason(nccl_, comm_, given));
+  raise_if_lost(kernel.op);
   check(cudaEventRecord(end, stream_), kernel.op, "event");
   launched_.push_back({next_, text, ready, end, 0});
   if (launched_.size() == 1) wake_.notify_one();
@@ -183,38 +185,42 @@ i64 Group::start(const Collective& call, const KernelCall& kernel, const CallTex
 }
 void Group::join(i64 number, const KernelCall& kernel) {
   use_device(device_);
-  Lock lock(mutex_);
-  raise_if_lost(lock, kernel.op);
+  const std::lock_guard lock(mutex_);
+  raise_if_lost(kernel.op);
   const auto found =
       std::find_if(launched_.begin(), launched_.end(), [&](const auto& l) { return l.number == number; });
   if (found == launched_.end()) return;  // it has ended
   check(cudaStreamWaitEvent(queue_of(kernel).stream, found->end, 0), kernel.op, "event");
 }
+std::string Group::failure() {
+  const std::lock_guard lock(mutex_);
+  return lost_ ? lost_->text : std::string();
+}
 void Group::abort() noexcept {
   const std::lock_guard lock(mutex_);
+  is_known_ = true;
   if (is_aborted_) return;
   is_aborted_ = true;
   (void)nccl_.abort(comm_);
   wake_.notify_one();
 }
 
-// The error comes before the abort, which lets waits for the device return.
-void Group::lose(const CallText& text, const std::string& why) {
-  lost_ = Lost{text, why};
+// The error comes before the abort, which lets waits for the device return. Its text takes seconds: others go on.
+void Group::lose(Lock& lock, const CallText& text, const std::string& why) {
+  lock.unlock();
+  Lost lost{text.op, errors_.text(text, why)};
+  lock.lock();
+  if (is_aborted_) return;
+  lost_ = std::move(lost);
   is_aborted_ = true;
   (void)nccl_.abort(comm_);
 }
-void Group::raise_if_lost(Lock& lock, const char* op) {
-  if (!is_aborted_) return;
-  is_told_ = true;
-  const std::optional<Lost> lost = lost_;
-  lock.unlock();  // the group aborts what it has
-  if (lost) errors_.raise(lost->text, lost->why);
-  errors::raise<errors::UnavailableError>(op, "the group was aborted");
+void Group::raise_if_lost(const char* op) const {
+  if (is_aborted_) errors::raise<errors::UnavailableError>(op, lost_ ? lost_->text : "the group was aborted");
 }
 void Group::raise_errors() {
-  Lock lock(mutex_);
-  if (lost_ && !is_told_) raise_if_lost(lock, lost_->text.op.c_str());
+  const std::lock_guard lock(mutex_);
+  if (lost_ && !is_known_) raise_if_lost(lost_->op.c_str());
 }
 
 void Group::watch() {
@@ -223,7 +229,7 @@ void Group::watch() {
   for (;;) {
     while (launched_.empty() && !ends_ && !is_aborted_) wake_.wait(lock);
     retire();
-    if (!launched_.empty()) judge();
+    if (!launched_.empty()) judge(lock);
     if (is_aborted_ || (ends_ && launched_.empty())) return;
     if (!launched_.empty()) wake_.wait_for(lock, std::chrono::milliseconds(2));
   }
@@ -235,14 +241,14 @@ void Group::retire() {
     launched_.pop_front();
   }
 }
-void Group::judge() {
+void Group::judge(Lock& lock) {
   Launched& first = launched_.front();
   ncclResult_t state = ncclSuccess;
   if (const ncclResult_t r = nccl_.async_error(comm_, &state); r != ncclSuccess) state = r;
   if (is_aborted_) return;
-  if (state != ncclSuccess && state != ncclInProgress) return lose(first.text, reason(nccl_, comm_, state));
+  if (state != ncclSuccess && state != ncclInProgress) return lose(lock, first.text, reason(nccl_, comm_, state));
   if (first.since) {
-    if (nanoseconds_now() - first.since > timeout_) lose(first.text, "");
+    if (nanoseconds_now() - first.since > timeout_) lose(lock, first.text, "");
   } else if (cudaEventQuery(first.ready) != cudaErrorNotReady) {
     first.since = nanoseconds_now();
   }

@@ -134,7 +134,7 @@ class TANDEM_API Communicator {
   Running start(const Collective& call, const char* op, const std::string& label) const;
 
   /// Begins one on buffers in the memory of a GPU, behind what was launched there, and returns without waiting for the
-  /// GPU. One that fails is raised by the next wait for the GPU, or the next operation.
+  /// GPU. When one has failed, each wait for the GPU raises, until the next operation does so and the group is dead.
   ///   kernel   the call whose kernel begins it
   ///   returns  its number for join()
   ///   throws   errors::UnimplementedError if nothing connects GPUs (DeviceTransport), or not for this dtype

@@ -62,13 +62,14 @@ struct Communicator::State final : Opaque, DeviceErrors {
   std::map<int, std::unique_ptr<DeviceTransport>> on_gpu;  // by the number of this rank's GPU
 
   void check_process(const char* op) const;
-  void check_alive(const char* op) const;
+  bool is_dead();
+  void check_alive(const char* op);
   void check(const Collective& call, const char* op, const std::string& label, bool on_gpu);
   void find_nodes();
   std::vector<impl::Fingerprint> gather(const impl::Fingerprint& own, const char* op, const std::string& what);
   void wait(Pending& pending, const char* op, const std::string& what);
   [[noreturn]] void fail(const char* op, const std::string& what, i64 at_step);
-  [[noreturn]] TANDEM_INLINE void raise(const CallText& call, const std::string& why) override;
+  TANDEM_INLINE std::string text(const CallText& call, const std::string& why) const override;
   void die(const std::string& why);
 };
 
@@ -156,21 +157,22 @@ TANDEM_INLINE void Communicator::State::die(const std::string& why) {
     if (of_gpu) of_gpu->abort();
 }
 TANDEM_INLINE void Communicator::State::fail(const char* op, const std::string& what, i64 at_step) {
-  const std::string seen = transport->last_seen();
-  die(what + ": no answer within " + impl::seconds_text(timeout) + impl::step_text(at_step) +
-      (seen.empty() ? seen : "; " + seen));
+  die(text({op, what, at_step}, {}));
   errors::raise<errors::UnavailableError>(op, failure);
 }
-// Of an operation on a GPU, which nobody has waited for.
-TANDEM_INLINE void Communicator::State::raise(const CallText& call, const std::string& why) {
-  check_alive(call.op.c_str());
-  if (why.empty()) fail(call.op.c_str(), call.what, call.step);
-  const std::string seen = transport->last_seen();
-  die(call.what + impl::step_text(call.step) + ": " + why + (seen.empty() ? seen : "; " + seen));
-  errors::raise<errors::UnavailableError>(call.op.c_str(), failure);
+TANDEM_INLINE std::string Communicator::State::text(const CallText& call, const std::string& why) const {
+  const std::string seen = transport->last_seen(), at = impl::step_text(call.step);
+  return call.what + (why.empty() ? ": no answer within " + impl::seconds_text(timeout) + at : at + ": " + why) +
+         (seen.empty() ? seen : "; " + seen);
 }
-TANDEM_INLINE void Communicator::State::check_alive(const char* op) const {
-  if (!failure.empty()) errors::raise<errors::UnavailableError>(op, "group '" + name + "' is dead since " + failure);
+// An operation on a GPU has failed without anybody who waited for it: the group dies here, on its own thread.
+TANDEM_INLINE bool Communicator::State::is_dead() {
+  for (auto of_gpu = on_gpu.begin(); failure.empty() && of_gpu != on_gpu.end(); ++of_gpu)
+    if (const std::string lost = of_gpu->second->failure(); !lost.empty()) die(lost);
+  return !failure.empty();
+}
+TANDEM_INLINE void Communicator::State::check_alive(const char* op) {
+  if (is_dead()) errors::raise<errors::UnavailableError>(op, "group '" + name + "' is dead since " + failure);
 }
 // Which ranks share a machine.
 TANDEM_INLINE void Communicator::State::find_nodes() {
@@ -253,8 +255,8 @@ TANDEM_INLINE void Communicator::set_step(i64 step) const {
 }
 
 TANDEM_INLINE void Communicator::report_error(const std::string& error) const {
-  const State& s = state();
-  if (!s.failure.empty() || ::getpid() != s.process || size() == 1) return;  // what the others know already
+  State& s = state();
+  if (::getpid() != s.process || size() == 1 || s.is_dead()) return;  // what the others know already
   s.transport->report_error(error.substr(0, std::min<std::size_t>(error.find('\n'), 500)));
 }
 
@@ -264,7 +266,7 @@ TANDEM_INLINE Communicator Communicator::split(int color, int key) const {
   if (color < 0)
     errors::raise<errors::InvalidArgumentError>("Communicator::split",
                                                 "the color must not be negative, but is " + std::to_string(color));
-  if (!s.failure.empty()) errors::raise<errors::UnavailableError>("Communicator::split", s.failure);
+  if (s.is_dead()) errors::raise<errors::UnavailableError>("Communicator::split", s.failure);
   const std::string part = s.name + "/" + std::to_string(s.splits++) + ":" + std::to_string(color);
   try {
     Communicator c(part, s.transport->split(color, key), s.timeout);
@@ -284,7 +286,7 @@ TANDEM_INLINE Communicator Communicator::rebuild() const {
   State& s = state();
   s.check_process("Communicator::rebuild");
   const bool is_world = s.name == "world";
-  if (!is_world || s.failure.empty())
+  if (!is_world || !s.is_dead())
     errors::raise<errors::FailedPreconditionError>("Communicator::rebuild",
                                                    "group '" + s.name +
                                                        (is_world ? "' is not dead"
@@ -323,7 +325,7 @@ TANDEM_INLINE void Running::wait() {
   auto& s = static_cast<Communicator::State&>(*call->group);
   const std::string what = impl::call_text(call->op, call->label);
   s.check_process(call->op.c_str());
-  if (!s.failure.empty()) errors::raise<errors::UnavailableError>(call->op.c_str(), what + ": " + s.failure);
+  if (s.is_dead()) errors::raise<errors::UnavailableError>(call->op.c_str(), what + ": " + s.failure);
   s.wait(*call->pending, call->op.c_str(), what);
 }
 
@@ -363,7 +365,7 @@ TANDEM_INLINE i64 Communicator::launch(const Collective& call, const KernelCall&
   } catch (const errors::FailedPreconditionError&) {  // likewise: a rank without NCCL
     throw;
   } catch (const std::exception& e) {  // the other ranks may have begun it
-    if (s.failure.empty()) s.die(what + ": " + e.what());
+    if (!s.is_dead()) s.die(what + ": " + e.what());
     throw;
   }
 }

@@ -17,18 +17,20 @@ struct CallText {
   i64 step = -1;
 };
 
-/// The group, as a DeviceTransport tells it that an operation has failed. It is dead then.
+/// The group, as a DeviceTransport asks it for the texts of errors.
 class TANDEM_API DeviceErrors {
  public:
   virtual ~DeviceErrors() = default;
-  /// Raises errors::UnavailableError. On a thread that uses the group.
+  /// What an error says of an operation that has failed, and of the ranks that do not answer. Called by any thread;
+  /// takes a few seconds at most.
   ///   why  empty: the operation did not end within the timeout
-  [[noreturn]] virtual void raise(const CallText& call, const std::string& why) = 0;
+  virtual std::string text(const CallText& call, const std::string& why) const = 0;
 };
 
 /// Connects the GPUs of a group's ranks, one GPU a rank. Every rank begins the same operations in the same order.
-/// Nothing here waits for a device: operations run beside the kernels of the device, in an order with them, and one
-/// that fails is raised by the next wait for the device (reading a value), or by the next call here.
+/// Nothing here waits for a device: operations run beside the kernels of the device, in an order with them. When one
+/// has failed, each wait for the device (reading a value), in any thread, raises errors::UnavailableError until abort()
+/// is called, and so does each call here.
 class TANDEM_API DeviceTransport {
  public:
   virtual ~DeviceTransport() = default;
@@ -40,6 +42,8 @@ class TANDEM_API DeviceTransport {
   virtual i64 start(const Collective& call, const KernelCall& kernel, const CallText& text) = 0;
   /// Lets all that is launched on the device from now on wait for the operation's end.
   virtual void join(i64 number, const KernelCall& kernel) = 0;
+  /// What waits for the device raise; empty if no operation has failed.
+  virtual std::string failure() = 0;
   /// Gives up: operations that run end without a result.
   virtual void abort() noexcept = 0;
 };

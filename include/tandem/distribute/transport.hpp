@@ -73,7 +73,7 @@ class TANDEM_API Transport {
   /// Tells the others which step this rank is in, for last_seen(). Cheap: at most a store.
   virtual void report_step(i64) {}
   /// What is known of the ranks that do not answer: "rank 2 (node b) was last seen at step 136, 31 s ago"; empty if
-  /// nothing is.
+  /// nothing is. Called by any thread.
   virtual std::string last_seen() const { return {}; }
   /// Tells the others that an error has ended what this rank does in the group. Those that wait for an operation which
   /// it does not begin within half a second raise errors::UnavailableError with the text; but not those that have
