@@ -265,6 +265,19 @@ TEST_CASE("NCCL: an error that it finds itself ends the group before the timeout
   CHECK_THAT(said[0], ContainsSubstring("all_reduce 'w': NCCL: remote process exited"));
 }
 
+TEST_CASE("NCCL: a rank that goes on with an operation on its GPU has withdrawn the error that it has reported") {
+  const Texts said = run(2, 60, [](const Communicator& world) {
+    Tensor x = own(world, 1);
+    for (int k = 0; k < 100; ++k) x = distribute::all_reduce(x, {.op = ReduceOp::max, .group = world});  // compared
+    if (world.rank() == 1) world.report_error("caught");
+    const std::string r = text(distribute::all_reduce(x, {.group = world}));
+    if (world.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    world.barrier();
+    return r;
+  });
+  CHECK(said == Texts(2, "4"));
+}
+
 TEST_CASE("NCCL: ranks that it does not connect within the timeout") {
   const Texts said = run(2, 10, [](const Communicator& world) {
     stand_in::never_connect(world.rank());

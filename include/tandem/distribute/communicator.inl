@@ -253,7 +253,6 @@ TANDEM_INLINE void Communicator::set_step(i64 step) const {
   state().step = step;
   state().transport->report_step(step);
 }
-
 TANDEM_INLINE void Communicator::report_error(const std::string& error) const {
   State& s = state();
   if (::getpid() != s.process || size() == 1 || s.is_dead()) return;  // what the others know already
@@ -357,6 +356,7 @@ TANDEM_INLINE i64 Communicator::launch(const Collective& call, const KernelCall&
     return -1;
   }
   s.check(call, op, label, true);
+  s.transport->withdraw_error();
   const std::string what = impl::call_text(op, label);
   try {
     return on(device, op).start(call, kernel, {op, what, s.step});

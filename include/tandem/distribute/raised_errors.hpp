@@ -20,7 +20,8 @@ class TANDEM_API RaisedErrors {
   RaisedErrors(Endpoint store, std::string folder, int rank, std::string node)
       : place_(std::move(store)), folder_(std::move(folder)), node_(std::move(node)), rank_(rank) {}
 
-  /// Reports an error behind so many operations of the group. A further one behind the same operation is not reported.
+  /// Reports an error behind so many operations of the group. A further one behind the same operation is not reported,
+  /// unless an operation on GPUs, which are not counted, has begun since.
   /// Takes at most four seconds, if the store does not answer.
   void report(i64 operations, const std::string& error);
   /// An operation begins, so that nobody waits for this rank. Cheap if nothing was reported.

@@ -25,7 +25,7 @@ TANDEM_INLINE void RaisedErrors::write(const std::string& line) {
     }
 }
 TANDEM_INLINE void RaisedErrors::report(i64 operations, const std::string& error) {
-  if (reported_ == operations) return;
+  if (is_reported_ && reported_ == operations) return;
   reported_ = operations, is_reported_ = true;
   write(std::to_string(operations) + " " + node_ + " " + error);
 }

@@ -162,6 +162,7 @@ class GlooTransport final : public Transport {
     return process_->liveness ? process_->liveness->missing(members_) : std::string();
   }
   void report_error(const std::string& error) override { errors_->report(operations_, error); }
+  void withdraw_error() override { errors_->begin_operation(); }
   void abort() noexcept override {
     if (!worker_->is_aborted() && process_->liveness) process_->liveness->give_up();
     worker_->abort();

@@ -117,6 +117,9 @@ class MpiTransport final : public Transport {
   void report_error(const std::string& error) override {
     if (errors_) errors_->report(operations_, error);
   }
+  void withdraw_error() override {
+    if (errors_) errors_->begin_operation();
+  }
   void abort() noexcept override {
     if (!engine_.is_abandoned() && heart_->liveness) heart_->liveness->give_up();
     engine_.abandon();
