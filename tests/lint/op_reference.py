@@ -195,6 +195,17 @@ def table_of(program):
     return rows
 
 
+def maker_of(text, name):
+    """A function that returns a definition, with those that it calls for it, in the text of their file."""
+    found, left = "", [name]
+    while left:
+        body = re.search(rf"OpDef {left.pop()}\(.*?\n\}}", text, re.S)
+        if body and body[0] not in found:
+            found += body[0]
+            left += re.findall(r"OpDef \w+ = (\w+)\(", body[0])
+    return found
+
+
 def host_only():
     """The ops whose definitions have no CUDA kernel."""
     found = set()
@@ -204,8 +215,8 @@ def host_only():
                 found.add(name)
         # Definitions that a function returns.
         for name, maker in re.findall(r"OpDef (\w+)_op =\s+(?:\w+::)*(\w+)\(", path.read_text()):
-            body = re.search(rf"OpDef {maker}\(.*?\n\}}", path.read_text(), re.S)
-            if body and ".cuda" not in body[0] and "alias" not in body[0]:
+            body = maker_of(path.read_text(), maker)
+            if body and ".cuda" not in body and "alias" not in body:
                 found.add(name)
     return found
 

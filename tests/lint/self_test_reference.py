@@ -125,6 +125,7 @@ TANDEM_API Tensor f(const Tensor& x, FOptions = {});""")
     def test_host_only(self):
         self.assertLessEqual({"shape", "rank", "range"}, op_reference.host_only())
         self.assertFalse({"matmul", "reduce_sum", "expand_dims", "random_uniform", "fft"} & op_reference.host_only())
+        self.assertFalse({"all_reduce", "broadcast", "all_gather", "reduce_scatter", "all_to_all"} & op_reference.host_only())
 
 
 class ClassReference(unittest.TestCase):
