@@ -1,5 +1,9 @@
-// The real NCCL, where it is installed: every function that the library calls is in it. That needs no GPU.
+// The real NCCL, where it is installed: every function that the library calls is in it. The kernels that call it, in a
+// library with CUDA. Neither needs a GPU.
 #include "cuda/nccl/library.hpp"
+#include "tandem/core/backend.hpp"
+#include "tandem/distribute/bucket_ops.hpp"
+#include "tandem/distribute/collectives.hpp"
 #include "tests/support/catch.hpp"
 
 TEST_CASE("NCCL: the installed library has each function of the table") {
@@ -17,4 +21,18 @@ TEST_CASE("NCCL: the installed library has each function of the table") {
   CHECK(version / 10000 == NCCL_MAJOR);
   CHECK(version >= NCCL_VERSION(2, 14, 0));
   CHECK_THAT(std::string(f.error_string(ncclRemoteError)), ContainsSubstring("remote"));
+}
+
+TEST_CASE("NCCL: each collective op has a kernel for GPUs in a library with CUDA") {
+  using namespace tandem;
+  if (!backends[Device::gpu]) TANDEM_SKIP("a library without CUDA");
+  const auto have_kernels = [](const auto& ops) {
+    for (const OpDef* op : ops) {
+      INFO(op->name);
+      CHECK(op->flags.collective);
+      CHECK(op->cuda != nullptr);
+    }
+  };
+  have_kernels(collective_ops);
+  have_kernels(bucket_ops);
 }

@@ -99,7 +99,7 @@ void copy(void* to, Device to_device, const void* from, Device from_device, std:
   if (to_device.kind != Device::gpu) wait(index);
 }
 // A kernel of the CPU runs at once, on a device that has nothing else to do; a collective is as asynchronous as on a
-// GPU.
+// GPU. Its function is the one for GPUs too, which a library without CUDA has not: library_test.cpp looks for it.
 void launch(const OpDef& op, const KernelCall& call, Stream stream) {
   KernelCall c = call;
   c.stream = {stream.device, &gpu(stream.device.index).queue};
