@@ -37,11 +37,12 @@ class TANDEM_API Liveness {
   ///   throws  errors::UnavailableError if the store does not answer
   void go_on();
   /// The ranks that have neither left nor ended, and from which the store has heard for less than `silent` seconds.
+  ///   store   a connection to it: this one's own belong to the heartbeats
   ///   throws  errors::UnavailableError if the store does not answer
-  std::vector<int> living(double silent) const;
+  std::vector<int> living(TcpStore& store, double silent) const;
   /// Lets ranks count as such that have left, whatever they do from now on.
   ///   throws  errors::UnavailableError if the store does not answer
-  void forget(Span<const int> ranks);
+  void forget(TcpStore& store, Span<const int> ranks) const;
 
   /// What the next heartbeat says: the step, and how many operations this rank has begun.
   void report_step(i64 step);

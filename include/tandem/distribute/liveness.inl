@@ -203,9 +203,8 @@ TANDEM_INLINE void Liveness::go_on() {
   const i64 n = store.set(state_->key, state_->line("works"));
   state_->lost.store(static_cast<int>(n), std::memory_order_relaxed);
 }
-TANDEM_INLINE std::vector<int> Liveness::living(double silent) const {
+TANDEM_INLINE std::vector<int> Liveness::living(TcpStore& store, double silent) const {
   std::vector<int> ranks;
-  TcpStore store(state_->options.store, 3);
   const std::string& folder = state_->options.folder;
   for (const TcpStore::Entry& e : store.list(folder)) {
     const std::optional<liveness::Sign> s = liveness::parse(e.value);
@@ -217,8 +216,7 @@ TANDEM_INLINE std::vector<int> Liveness::living(double silent) const {
   std::sort(ranks.begin(), ranks.end());
   return ranks;
 }
-TANDEM_INLINE void Liveness::forget(Span<const int> ranks) {
-  TcpStore store(state_->options.store, 3);
+TANDEM_INLINE void Liveness::forget(TcpStore& store, Span<const int> ranks) const {
   for (const int rank : ranks) {
     const std::string key = state_->options.folder + std::to_string(rank);
     store.set(key, liveness::line({-1, 0, "left", "?"}));

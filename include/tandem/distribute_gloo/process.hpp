@@ -111,19 +111,23 @@ inline std::vector<int> numbers_of(std::string_view text) {
 // all, and has the store forget the others.
 inline std::vector<int> meet_again(Process& p, const std::string& name, int own) {
   constexpr double silent = 15;  // seconds; heartbeats of a machine that is busy come late
-  p.store.set(name + "/here/" + std::to_string(own), "");
+  const std::string folder = name + "/here/";
+  p.store.set(folder + std::to_string(own), "");
   const i64 end = distribute::detail::moment_after(p.timeout);
   for (;; pause_for(20)) {
     if (const std::optional<std::string> members = p.store.find(name + "/members")) return numbers_of(*members);
-    const std::vector<int> living = p.liveness->living(silent);
+    const std::vector<int> living = p.liveness->living(p.store, silent);
+    const std::vector<TcpStore::Entry> here = p.store.list(folder);
     std::vector<int> members, gone, late;
     for (const int m : p.members) {
       const bool lives = m == own || std::binary_search(living.begin(), living.end(), m);
       (lives ? members : gone).push_back(m);
-      if (lives && !p.store.find(name + "/here/" + std::to_string(m))) late.push_back(m);
+      const std::string key = folder + std::to_string(m);
+      const auto entry = std::find_if(here.begin(), here.end(), [&](const auto& e) { return e.key == key; });
+      if (lives && entry == here.end()) late.push_back(m);
     }
     if (late.empty() && p.store.add(name + "/decided", 1) == 1) {
-      p.liveness->forget(gone);
+      p.liveness->forget(p.store, gone);
       p.store.set(name + "/members", text_of(members));
       return members;
     }
