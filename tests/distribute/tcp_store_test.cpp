@@ -29,17 +29,17 @@ using distribute::impl::LivenessOptions;
 
 Endpoint place(const TcpStoreServer& s) { return {"127.0.0.1", s.port()}; }
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-// Asks again for five seconds at most.
+// Asks again for a minute at most.
 template <class F>
 bool becomes(const F& holds) {
-  for (const double end = now() + 5; now() < end; std::this_thread::sleep_for(std::chrono::milliseconds(10)))
+  for (const double end = now() + 60; now() < end; std::this_thread::sleep_for(std::chrono::milliseconds(10)))
     if (holds()) return true;
   return false;
 }
 
 TEST_CASE("TcpStore: values, sums and lists") {
   const TcpStoreServer server("127.0.0.1");
-  TcpStore a(place(server), 5), b(place(server), 5);
+  TcpStore a(place(server), 60), b(place(server), 60);
   CHECK_FALSE(a.find("x").has_value());
   a.set("x", std::string("one\0two", 7));
   CHECK(b.find("x") == std::string("one\0two", 7));
@@ -57,19 +57,20 @@ TEST_CASE("TcpStore: values, sums and lists") {
   CHECK(entries[0].key == "group/0");
   CHECK(entries[0].value == "first");
   CHECK(entries[1].value == large);
-  CHECK(entries[0].age < 5);
+  CHECK(entries[0].age >= 0);
+  CHECK(entries[0].age <= entries[1].age);  // it was written after it
   CHECK_FALSE(entries[0].is_lost);
   CHECK(b.list("none/").empty());
 }
 
 TEST_CASE("TcpStore: get waits for a value, and not for ever") {
   const TcpStoreServer server("127.0.0.1");
-  TcpStore a(place(server), 5), b(place(server), 5);
+  TcpStore a(place(server), 60), b(place(server), 60);
   std::thread later([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     b.set("late", "here");
   });
-  CHECK(a.get("late", 5) == "here");
+  CHECK(a.get("late", 60) == "here");
   later.join();
   CHECK(testing::error_of<errors::UnavailableError>([&] { a.get("never", 0.05); }).find("'never'") !=
         std::string::npos);
@@ -82,7 +83,7 @@ TEST_CASE("TcpStore: sums of many connections are all different") {
   std::vector<std::thread> running;
   for (auto& own : sums)
     running.emplace_back([&] {
-      TcpStore s(place(server), 10);
+      TcpStore s(place(server), 60);
       for (int i = 0; i < each; ++i) own.push_back(s.add("n", 1));
     });
   for (std::thread& t : running) t.join();
@@ -94,9 +95,9 @@ TEST_CASE("TcpStore: sums of many connections are all different") {
 
 TEST_CASE("TcpStore: a key that is tied to a connection is lost with it") {
   const TcpStoreServer server("127.0.0.1");
-  TcpStore a(place(server), 5);
+  TcpStore a(place(server), 60);
   {
-    TcpStore b(place(server), 5), c(place(server), 5);
+    TcpStore b(place(server), 60), c(place(server), 60);
     b.set("alive/1", "b"), b.tie("alive/1");
     c.set("alive/2", "c"), c.tie("alive/2"), c.untie("alive/2");
   }
@@ -110,9 +111,9 @@ TEST_CASE("TcpStore: a key that is tied to a connection is lost with it") {
 
 TEST_CASE("TcpStore: a key belongs to the connection that has tied it last") {
   const TcpStoreServer server("127.0.0.1");
-  TcpStore a(place(server), 5), c(place(server), 5);
+  TcpStore a(place(server), 60), c(place(server), 60);
   {
-    TcpStore b(place(server), 5);
+    TcpStore b(place(server), 60);
     b.set("alive/1", "b"), b.tie("alive/1"), b.set("alive/2", "b"), b.tie("alive/2");
     c.set("alive/1", "c"), c.tie("alive/1");
   }
@@ -183,7 +184,7 @@ TEST_CASE("TcpStore: a server that says nothing") {
 
 TEST_CASE("TcpStore: the server closes a connection that sends nonsense, and serves the others") {
   const TcpStoreServer server("127.0.0.1");
-  TcpStore good(place(server), 5);
+  TcpStore good(place(server), 60);
   for (const std::string& nonsense :
        {std::string("GET / HTTP/1.1\r\n\r\n"), std::string("\3\0\0\0abc", 7), std::string("\xff\xff\xff\xff", 4)}) {
     const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -210,7 +211,7 @@ TEST_CASE("Endpoint: texts") {
   CHECK(testing::error_of<errors::UnavailableError>([] { TcpStoreServer("no.such.host.invalid"); }) != "no error");
 }
 
-LivenessOptions member(const TcpStoreServer& server, int rank, double timeout = 1) {
+LivenessOptions member(const TcpStoreServer& server, int rank, double timeout = 8) {
   LivenessOptions o{.store = place(server), .rank = rank, .size = 3, .node = "node" + std::to_string(rank)};
   o.timeout = timeout;
   return o;
@@ -233,8 +234,8 @@ TEST_CASE("Liveness: who is behind, who has left, who was never there") {
   CHECK(becomes([&] { return a.lost() == 0; }));
   b->leave();
   const double begin = now();
-  a.wait_until_all_left(5);
-  CHECK(now() - begin < 4);
+  a.wait_until_all_left(100);
+  CHECK(now() - begin < 90);
 }
 
 TEST_CASE("Liveness: a process that dies") {
@@ -242,38 +243,41 @@ TEST_CASE("Liveness: a process that dies") {
   Liveness a(member(server, 0));
   Liveness b(member(server, 1));
   {
-    TcpStore dies(place(server), 5);
+    TcpStore dies(place(server), 60);
     dies.set("alive/2", "7 1 works node2");
     dies.tie("alive/2");
   }
   CHECK(becomes([&] { return a.lost() == 1 && b.lost() == 1; }));
-  CHECK(has(a.missing_within(1), "rank 2 (node node2) was last seen at step 7, "));
+  CHECK(has(a.missing_within(60), "rank 2 (node node2) was last seen at step 7, "));
   CHECK(has(a.missing(), "(its process has ended)"));
 }
 
 TEST_CASE("Liveness: who gives up after an error is not missing") {
   const TcpStoreServer server("127.0.0.1");
   Liveness a(member(server, 0)), c(member(server, 2));
+  TcpStore looks(place(server), 60);
   {
-    TcpStore dies(place(server), 5);
+    TcpStore dies(place(server), 60);
     dies.set("alive/1", "7 1 works node1");
     dies.tie("alive/1");
   }
   CHECK(becomes([&] { return has(a.missing(), "rank 1"); }));
   c.give_up();
+  const auto says_failed = [&] { return has(looks.list("alive/2")[0].value, " failed "); };
+  CHECK(becomes(says_failed));
+  looks.set("alive/2", "0 0 works node2");
+  CHECK(becomes(says_failed));  // by a heartbeat
   CHECK_FALSE(has(a.missing(), "rank 2"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // heartbeats do not take it back
-  CHECK_FALSE(has(a.missing(), "rank 2"));
-  a.wait_until_all_left(5);
+  a.wait_until_all_left(60);
 }
 
 TEST_CASE("Liveness: a process that is stopped is silent") {
   const TcpStoreServer server("127.0.0.1");
-  Liveness a(member(server, 0, 0.4)), b(member(server, 1, 0.4));
-  TcpStore stopped(place(server), 5);
+  Liveness a(member(server, 0)), b(member(server, 1));
+  TcpStore stopped(place(server), 60);
   stopped.set("alive/2", "8 0 works node2");
   CHECK(becomes([&] { return has(a.missing(), "rank 2 (node node2) was last seen at step 8, "); }));
-  CHECK_FALSE(has(a.missing(), "rank 1"));
+  CHECK(becomes([&] { return !has(a.missing(), "rank 1"); }));
 }
 
 // Passes bytes between clients and a server; stalls, for the connections that there are, when told to.
@@ -286,12 +290,14 @@ class Relay {
     for (const auto& [from, to] : pairs_) ::close(from), ::close(to);
   }
   Endpoint where() const { return listener_.where; }
-  void stall() { stalls_ = true; }
+  void stall() {
+    for (stalls_ = true; stalls_;) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 
  private:
   void run() {
     while (!ends_) {
-      if (stalls_.exchange(false)) stalled_ = pairs_.size();
+      if (stalls_) stalled_ = pairs_.size(), stalls_ = false;
       pollfd p{listener_.fd, POLLIN, 0};
       if (::poll(&p, 1, 1) > 0) {
         const int to = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -322,14 +328,13 @@ class Relay {
 TEST_CASE("Liveness: a heartbeat without an answer is sent by another connection") {
   const TcpStoreServer server("127.0.0.1");
   Relay relay(server.port());
-  LivenessOptions o = member(server, 0, 1.2);
+  LivenessOptions o = member(server, 0);
   o.store = relay.where();
-  Liveness a(o), b(member(server, 1, 1.2));
+  Liveness a(o), b(member(server, 1));
   relay.stall();
-  TcpStore looks(place(server), 5);
-  const auto age = [&] { return looks.list("alive/0")[0].age; };
-  CHECK(becomes([&] { return age() > 0.3; }));
-  CHECK(becomes([&] { return age() < 0.1; }));
+  TcpStore looks(place(server), 60);
+  looks.set("alive/0", "old");
+  CHECK(becomes([&] { return looks.find("alive/0") != "old"; }));
   CHECK(a.lost() == 0);
   CHECK(b.lost() == 0);
 }
