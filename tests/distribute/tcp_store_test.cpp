@@ -280,7 +280,8 @@ TEST_CASE("Liveness: a process that is stopped is silent") {
   CHECK(becomes([&] { return !has(a.missing(), "rank 1"); }));
 }
 
-// Passes bytes between clients and a server; stalls, for the connections that there are, when told to.
+// Passes bytes between clients and a server; stalls, for the connections that there are, when told to. Can hold the
+// answers to the first connection, and let them go one by one.
 class Relay {
  public:
   explicit Relay(int port) : port_(port), thread_([this] { run(); }) {}
@@ -293,6 +294,9 @@ class Relay {
   void stall() {
     for (stalls_ = true; stalls_;) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  void hold() { holds_ = true; }
+  int held() const { return held_; }
+  void let_one_go() { ++let_go_; }
 
  private:
   void run() {
@@ -307,9 +311,22 @@ class Relay {
         const bool is_connected = ::connect(to, reinterpret_cast<sockaddr*>(&a), sizeof a) == 0;
         pairs_.emplace_back(::accept(listener_.fd, nullptr, nullptr), is_connected ? to : -1);
       }
-      for (std::size_t i = stalled_; i < pairs_.size(); ++i)
-        pass(pairs_[i].first, pairs_[i].second), pass(pairs_[i].second, pairs_[i].first);
+      for (std::size_t i = stalled_; i < pairs_.size(); ++i) {
+        pass(pairs_[i].first, pairs_[i].second);
+        if (i == 0 && holds_) keep();
+        else pass(pairs_[i].second, pairs_[i].first);
+      }
     }
+  }
+  // A client waits for an answer before it asks again: what comes at once is one answer.
+  void keep() {
+    char bytes[4096];
+    const ssize_t n = ::recv(pairs_[0].second, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (n > 0 && answer_.empty()) ++held_;
+    if (n > 0) answer_.append(bytes, static_cast<std::size_t>(n));
+    if (answer_.empty() || let_go_ == 0) return;
+    ::send(pairs_[0].first, answer_.data(), answer_.size(), MSG_NOSIGNAL);
+    answer_.clear(), --let_go_;
   }
   static void pass(int from, int to) {
     char bytes[4096];
@@ -321,7 +338,9 @@ class Relay {
   int port_;
   std::vector<std::pair<int, int>> pairs_{};
   std::size_t stalled_ = 0;
-  std::atomic<bool> ends_{false}, stalls_{false};
+  std::string answer_{};
+  std::atomic<int> held_{0}, let_go_{0};
+  std::atomic<bool> ends_{false}, stalls_{false}, holds_{false};
   std::thread thread_;
 };
 
@@ -337,6 +356,34 @@ TEST_CASE("Liveness: a heartbeat without an answer is sent by another connection
   CHECK(becomes([&] { return looks.find("alive/0") != "old"; }));
   CHECK(a.lost() == 0);
   CHECK(b.lost() == 0);
+}
+
+TEST_CASE("Liveness: the answer of a heartbeat that is under way does not undo go_on") {
+  const TcpStoreServer server("127.0.0.1");
+  Relay relay(server.port());
+  LivenessOptions o = member(server, 0, 60);
+  o.store = relay.where();
+  Liveness a(o);
+  TcpStore looks(place(server), 60);
+  {
+    TcpStore dies(place(server), 60);
+    dies.set("alive/1", "7 1 works node1");
+    dies.tie("alive/1");
+  }
+  CHECK(becomes([&] { return a.lost() == 1; }));
+  relay.hold();
+  CHECK(becomes([&] { return relay.held() == 1; }));  // an answer that says so, too
+  a.forget(looks, std::vector{1});
+  std::atomic<bool> has_ended{false};
+  std::thread goes_on([&] {
+    a.go_on();
+    has_ended = true;
+  });
+  for (int i = 0; i < 30 && !has_ended; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  relay.let_one_go();
+  goes_on.join();
+  CHECK(becomes([&] { return relay.held() == 2; }));  // the one after it has not come
+  CHECK(a.lost() == 0);
 }
 
 TEST_CASE("Liveness: the store goes") {

@@ -33,7 +33,7 @@ class TANDEM_API Liveness {
   void leave();
   /// Says that this rank has given up after an error: others do not take it for the cause. Takes at most half a second.
   void give_up();
-  /// The opposite, when the ranks that are left have met again.
+  /// The opposite, when the ranks that are left have met again. lost() counts anew from then on.
   ///   throws  errors::UnavailableError if the store does not answer
   void go_on();
   /// The ranks that have neither left nor ended, and from which the store has heard for less than `silent` seconds.

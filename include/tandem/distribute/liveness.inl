@@ -65,7 +65,8 @@ struct Liveness::State {
   std::atomic<i64> step{-1}, begun{0}, last_answer{0}, begun_at{0};
   std::atomic<int> lost{0};
   std::atomic<bool> has_failed{false};
-  std::mutex mutex{};  // guards `ends`
+  std::mutex mutex{};    // guards `ends`
+  std::mutex telling{};  // from a heartbeat to its answer in `lost`, so that answers are noted in their order
   std::condition_variable ended{};
   bool ends = false;
   std::thread thread{};
@@ -78,14 +79,17 @@ struct Liveness::State {
         questions(o.store, std::min(o.timeout, 15.)) {
     store.set_timeout(patience());
     questions.set_timeout(0.5);
-    beat("works");
+    beat();
     store.tie(key);
   }
   std::string line(const char* doing) const { return liveness::line({step.load(), begun.load(), doing, options.node}); }
-  void beat(const char* doing) {
-    const std::string line = this->line(doing);
-    lost.store(static_cast<int>(store.set(key, line)), std::memory_order_relaxed);
+  void tell(TcpStore& by, const char* doing) {
+    lost.store(static_cast<int>(by.set(key, line(doing))), std::memory_order_relaxed);
     last_answer.store(tandem::detail::nanoseconds_now(), std::memory_order_relaxed);
+  }
+  void beat() {
+    const std::lock_guard lock(telling);
+    tell(store, has_failed ? "failed" : "works");
   }
   // Once a period, until the end or until the store is gone; a store that does not answer counts as a lost rank.
   void run() {
@@ -94,7 +98,7 @@ struct Liveness::State {
       if (ended.wait_for(lock, std::chrono::duration<double>(period), [this] { return ends; })) return;
       lock.unlock();
       try {
-        beat(has_failed ? "failed" : "works");
+        beat();
       } catch (const std::exception&) {
         if (!reconnect()) {
           lost.store(1, std::memory_order_relaxed);
@@ -114,11 +118,10 @@ struct Liveness::State {
       try {
         TcpStore again(options.store, period);
         again.set_timeout(patience());
-        const i64 n = again.set(key, line(has_failed ? "failed" : "works"));
+        const std::lock_guard alone(telling);
+        tell(again, has_failed ? "failed" : "works");
         again.tie(key);
         store = std::move(again);  // the old connection ends after the key is tied to the new one
-        lost.store(static_cast<int>(n), std::memory_order_relaxed);
-        last_answer.store(tandem::detail::nanoseconds_now(), std::memory_order_relaxed);
         return true;
       } catch (const std::exception&) {
         // Not yet.
@@ -176,7 +179,7 @@ TANDEM_INLINE void Liveness::leave() {
   state_->thread.join();
   try {
     state_->store.set_timeout(0.5);
-    state_->beat("left");
+    state_->tell(state_->store, "left");
     state_->store.untie(state_->key);
   } catch (const errors::UnavailableError&) {
     // The store has gone before: there is nobody to tell.
@@ -198,10 +201,10 @@ TANDEM_INLINE void Liveness::give_up() {
   }
 }
 TANDEM_INLINE void Liveness::go_on() {
-  state_->has_failed.store(false);
   TcpStore store(state_->options.store, 3);
-  const i64 n = store.set(state_->key, state_->line("works"));
-  state_->lost.store(static_cast<int>(n), std::memory_order_relaxed);
+  const std::lock_guard lock(state_->telling);  // waits for the answer of a heartbeat that has begun
+  state_->has_failed.store(false);
+  state_->tell(store, "works");
 }
 TANDEM_INLINE std::vector<int> Liveness::living(TcpStore& store, double silent) const {
   std::vector<int> ranks;
