@@ -1,5 +1,6 @@
 // Communicator::rebuild(): the processes that are left when one is lost go on, in a simulated cluster. With real ones:
 // processes.py.
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -109,6 +110,43 @@ TEST_CASE("rebuild: fit goes on from its newest checkpoint, and ends as if no ra
       for (std::size_t i = 0; i < whole.size(); ++i)
         for (std::size_t k = 0; k < whole[i].size(); ++k) CHECK(w[i][k] == Approx(whole[i][k]).margin(2e-5));
     }
+}
+
+TEST_CASE("rebuild: the old world stays dead, also for ops, which look groups up by name") {
+  SimCluster cluster(3, {.faults = {{.rank = 2, .at = 9}}});
+  std::vector<std::string> said;
+  testing::error_of([&] {
+    cluster.run([&](const Communicator& world) {
+      const MultiWorkerMirroredStrategy old(world);
+      testing::error_of([&] {
+        for (;;) world.barrier();
+      });
+      const Communicator left = world.rebuild();
+      const distribute::CollectiveOptions of_old{.group = world};
+      const Tensor x = constant({1.f, 2.f});
+      const auto note = [&](const auto& f) { said.push_back(testing::error_of<errors::UnavailableError>(f)); };
+      note([&] { distribute::all_reduce(x, {.group = world}); });
+      note([&] { distribute::broadcast(x, {.group = world}); });
+      note([&] { distribute::all_gather(x, {.group = world}); });
+      note([&] { distribute::reduce_scatter(x, of_old); });
+      note([&] { distribute::all_to_all(x, of_old); });
+      note([&] { old.reduce(distribute::ReduceOp::sum, x); });
+      note([&] {  // by start_bucket
+        const auto scope = old.scope();
+        optimizers::SGD sgd(1.);
+        const Variable v(1.f);
+        GradientTape tape;
+        sgd.apply_gradients({tape.gradient(v * 2.f, v)}, {v});
+      });
+      const float sum = distribute::all_reduce(constant(1.f), {.group = left}).item<float>();
+      if (sum != 2) errors::raise<errors::InternalError>("test", "another sum");
+      said.push_back("end");
+    });
+  });
+  CHECK(std::count(said.begin(), said.end(), "end") == 2);
+  CHECK(said.size() == 16);
+  for (const std::string& s : said)
+    if (s != "end") CHECK_THAT(s, ContainsSubstring("group 'world' is dead since"));
 }
 
 TEST_CASE("rebuild: groups that it is not for") {

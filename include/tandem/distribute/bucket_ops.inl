@@ -127,12 +127,14 @@ constexpr OpDef wait_row() {
 
 TANDEM_INLINE Tensor start_bucket(const Communicator& group, i64 number, const std::string& label,
                                   const std::vector<Tensor>& tensors) {
+  Groups::check_alive("all_reduce", group);
   std::vector<const Tensor*> in;
   for (const Tensor& t : tensors) in.push_back(&t);
   return apply_one(start_bucket_op, {in.data(), in.size()}, SumBucketAttrs{group.name(), number, label}, no_options);
 }
 TANDEM_INLINE std::vector<Tensor> wait_bucket(const Communicator& group, i64 number, const std::string& label,
                                               const Tensor& token, const std::vector<Tensor>& tensors) {
+  Groups::check_alive("all_reduce", group);
   std::vector<const Tensor*> in{&token};
   for (const Tensor& t : tensors) in.push_back(&t);
   const Tensors r =

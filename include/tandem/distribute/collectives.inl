@@ -22,7 +22,8 @@ using tandem::detail::raise_specs;
 
 inline Communicator group_of(const char* op, const CollectiveAttrs& a) { return Groups::find(op, a.group); }
 template <class Options>
-CollectiveAttrs attrs_of(const Options& o, ReduceOp op = ReduceOp::sum, i64 root = 0) {
+CollectiveAttrs attrs_of(const char* name, const Options& o, ReduceOp op = ReduceOp::sum, i64 root = 0) {
+  if (o.group) Groups::check_alive(name, *o.group);
   std::string label = o.name ? "'" + o.name.str() + "'" : tandem::detail::line_text(o.where);
   return {o.group ? o.group->name() : "world", op, root, std::move(label)};
 }
@@ -337,16 +338,19 @@ namespace distribute {
 TANDEM_INLINE Tensor all_reduce(const Tensor& x, AllReduceOptions o) {
   if (o.op == ReduceOp::mean && dtypes::half_floating.has(x.dtype())) {  // the sum may overflow where the mean does not
     const tandem::detail::CallSite call(o);
-    return cast(apply1(all_reduce_op, impl::attrs_of(o, o.op), {o.name, o.where}, cast(x, DType::float32)), x.dtype());
+    return cast(
+        apply1(all_reduce_op, impl::attrs_of("all_reduce", o, o.op), {o.name, o.where}, cast(x, DType::float32)),
+        x.dtype());
   }
   const bool is_linear = o.op == ReduceOp::sum || o.op == ReduceOp::mean;
-  return apply1(is_linear ? all_reduce_op : all_combine_op, impl::attrs_of(o, o.op), {o.name, o.where}, x);
+  return apply1(is_linear ? all_reduce_op : all_combine_op, impl::attrs_of("all_reduce", o, o.op), {o.name, o.where},
+                x);
 }
 TANDEM_INLINE Tensor broadcast(const Tensor& x, BroadcastOptions o) {
-  return apply1(broadcast_op, impl::attrs_of(o, ReduceOp::sum, o.root), {o.name, o.where}, x);
+  return apply1(broadcast_op, impl::attrs_of("broadcast", o, ReduceOp::sum, o.root), {o.name, o.where}, x);
 }
 TANDEM_INLINE Tensor all_gather(const Tensor& x, AllGatherOptions o) {
-  const rules::CollectiveAttrs a = impl::attrs_of(o);
+  const rules::CollectiveAttrs a = impl::attrs_of("all_gather", o);
   const OpOptions options{o.name, o.where};
   if (o.equal_rows || x.rank() == 0) return apply1(all_gather_op, a, options, x);
   const tandem::detail::CallSite call(o);
@@ -354,16 +358,16 @@ TANDEM_INLINE Tensor all_gather(const Tensor& x, AllGatherOptions o) {
   return apply1(all_gather_op, a, options, x, apply1(all_gather_op, a, no_options, rows));
 }
 TANDEM_INLINE Tensor reduce_scatter(const Tensor& x, CollectiveOptions o) {
-  return apply1(reduce_scatter_op, impl::attrs_of(o), {o.name, o.where}, x);
+  return apply1(reduce_scatter_op, impl::attrs_of("reduce_scatter", o), {o.name, o.where}, x);
 }
 TANDEM_INLINE Tensor all_to_all(const Tensor& x, CollectiveOptions o) {
-  return apply1(all_to_all_op, impl::attrs_of(o), {o.name, o.where}, x);
+  return apply1(all_to_all_op, impl::attrs_of("all_to_all", o), {o.name, o.where}, x);
 }
 TANDEM_INLINE Tensor all_to_all(const Tensor& x, const Tensor& splits, const Tensor& received, CollectiveOptions o) {
-  return apply1(all_to_all_op, impl::attrs_of(o), {o.name, o.where}, x, splits, received);
+  return apply1(all_to_all_op, impl::attrs_of("all_to_all", o), {o.name, o.where}, x, splits, received);
 }
 TANDEM_INLINE Exchanged all_to_all(const Tensor& x, const Tensor& splits, CollectiveOptions o) {
-  const rules::CollectiveAttrs a = impl::attrs_of(o);
+  const rules::CollectiveAttrs a = impl::attrs_of("all_to_all", o);
   const tandem::detail::CallSite call(o);
   if (!splits.is_symbolic() && x.rank() > 0 && splits.dtype() == DType::int64) {  // before the others take part
     i64 sum = 0;

@@ -91,8 +91,8 @@ class TANDEM_API Communicator {
   /// long as the process: split once, not in each step.
   Communicator split(int color, int key = 0) const;
   /// After an operation of the world has raised: the world of the processes that are left, which all call it, with
-  /// ranks from 0 on in the same order. Communicator::world() returns it from then on; parts of the old world stay
-  /// dead, and strategies keep their group: make others. For SimCluster, and for Gloo with tandem_run, whose store
+  /// ranks from 0 on in the same order. Communicator::world() returns it from then on; the old world and its parts
+  /// stay dead, and strategies keep their group: make others. For SimCluster, and for Gloo with tandem_run, whose store
   /// outlives the processes, and whose option --min-processes lets the others live.
   ///
   ///   for (auto world = distribute::Communicator::world();;) try {
@@ -163,6 +163,9 @@ struct TANDEM_API Groups {
   ///   throws  errors::FailedPreconditionError if this rank has none
   static Communicator find(const char* op, const std::string& name);
   static Bucket& bucket(const Communicator& group, i64 number);
+  /// Of the group that a caller has passed: ops look it up by its name, which the world keeps when it is rebuilt.
+  ///   throws  errors::UnavailableError if it is dead
+  static void check_alive(const char* op, const Communicator& group);
 };
 
 /// Makes a simulated rank's groups those of this thread.

@@ -382,6 +382,7 @@ namespace impl {
 
 TANDEM_INLINE Bucket& bucket_of(const Communicator& group, i64 number) { return Groups::bucket(group, number); }
 TANDEM_INLINE Bucket& Groups::bucket(const Communicator& group, i64 number) { return group.state().buckets[number]; }
+TANDEM_INLINE void Groups::check_alive(const char* op, const Communicator& group) { group.state().check_alive(op); }
 TANDEM_INLINE Communicator Groups::find(const char* op, const std::string& name) {
   if (name == "world") return Communicator::world();
   Registry& r = registry();
