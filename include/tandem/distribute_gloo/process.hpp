@@ -58,7 +58,9 @@ inline void pause_for(int milliseconds) {
 /// The keys of a group, as Gloo's connections exchange their addresses by them.
 class GlooStore final : public ::gloo::rendezvous::Store {
  public:
-  GlooStore(Process& process, std::string prefix) : process_(process), prefix_(std::move(prefix)) {}
+  ///   timeout  seconds that a key is waited for
+  GlooStore(Process& process, std::string prefix, double timeout)
+      : process_(process), prefix_(std::move(prefix)), timeout_(timeout) {}
   void set(const std::string& key, const std::vector<char>& data) override {
     process_.store.set(prefix_ + key, std::string_view(data.data(), data.size()));
   }
@@ -74,7 +76,7 @@ class GlooStore final : public ::gloo::rendezvous::Store {
  private:
   // Of a rank that has ended nothing comes any more.
   std::string await(const std::string& key) {
-    const i64 end = distribute::detail::moment_after(process_.timeout);
+    const i64 end = distribute::detail::moment_after(timeout_);
     for (int pause = 1;; pause = std::min(2 * pause, 50)) {
       if (std::optional<std::string> value = process_.store.find(prefix_ + key)) return *value;
       if (process_.sees_a_loss()) process_.raise("the process of another rank has ended");
@@ -86,6 +88,7 @@ class GlooStore final : public ::gloo::rendezvous::Store {
 
   Process& process_;
   const std::string prefix_;
+  const double timeout_;
 };
 
 // "0 2 3".
@@ -108,28 +111,38 @@ inline std::vector<int> numbers_of(std::string_view text) {
 }
 
 // The members of the present world that are left, when all that live have come. The first that sees so decides it for
-// all, and has the store forget the others.
+// all, and has the store forget the others. Empty if that one has ended before it has told: the ranks meet once more.
 inline std::vector<int> meet_again(Process& p, const std::string& name, int own) {
   constexpr double silent = 15;  // seconds; heartbeats of a machine that is busy come late
   const std::string folder = name + "/here/";
-  p.store.set(folder + std::to_string(own), "");
+  p.store.set(folder + std::to_string(own), "has come");
+  bool waits = false;  // for what another one has decided
   const i64 end = distribute::detail::moment_after(p.timeout);
   for (;; pause_for(20)) {
     if (const std::optional<std::string> members = p.store.find(name + "/members")) return numbers_of(*members);
     const std::vector<int> living = p.liveness->living(p.store, silent);
     const std::vector<TcpStore::Entry> here = p.store.list(folder);
     std::vector<int> members, gone, late;
+    bool all_wait = true;
     for (const int m : p.members) {
       const bool lives = m == own || std::binary_search(living.begin(), living.end(), m);
       (lives ? members : gone).push_back(m);
       const std::string key = folder + std::to_string(m);
       const auto entry = std::find_if(here.begin(), here.end(), [&](const auto& e) { return e.key == key; });
       if (lives && entry == here.end()) late.push_back(m);
+      if (lives && (entry == here.end() || entry->value != "waits")) all_wait = false;
     }
-    if (late.empty() && p.store.add(name + "/decided", 1) == 1) {
-      p.liveness->forget(p.store, gone);
-      p.store.set(name + "/members", text_of(members));
-      return members;
+    if (late.empty() && !waits) {
+      if (p.store.add(name + "/decided", 1) == 1) {
+        p.liveness->forget(p.store, gone);
+        p.store.set("going_on/" + p.name, text_of(members));  // for the launcher
+        p.store.set(name + "/members", text_of(members));
+        return members;
+      }
+      p.store.set(folder + std::to_string(own), "waits");
+      waits = true;
+    } else if (all_wait) {
+      return {};
     }
     if (tandem::detail::nanoseconds_now() >= end)
       errors::raise<errors::UnavailableError>(

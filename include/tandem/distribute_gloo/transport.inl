@@ -127,14 +127,15 @@ class GlooPending final : public Pending {
 
 class GlooTransport final : public Transport {
  public:
-  /// Connects `members`, ranks of the world of which this process is the one at `rank`; `name` is the group's alone.
-  GlooTransport(std::shared_ptr<Process> process, std::string name, std::vector<int> members, int rank)
+  /// Connects `members`, ranks of the world of which this process is the one at `rank`, within `patience` seconds;
+  /// `name` is the group's alone.
+  GlooTransport(std::shared_ptr<Process> process, std::string name, std::vector<int> members, int rank, double patience)
       : process_(std::move(process)), name_(std::move(name)), members_(std::move(members)) {
     auto context = std::make_shared<::gloo::rendezvous::Context>(rank, static_cast<int>(members_.size()));
     // Gloo waits for five times the timeout when it connects.
-    const double fifth = std::ceil(process_->timeout * 1000 / 5);
+    const double fifth = std::ceil(patience * 1000 / 5);
     context->setTimeout(std::chrono::milliseconds(static_cast<std::int64_t>(fifth)));
-    GlooStore store(*process_, name_ + "/mesh/");
+    GlooStore store(*process_, name_ + "/mesh/", patience);
     try {
       const NoSigpipe no_sigpipe;
       context->connectFullMesh(store, process_->device);
@@ -199,7 +200,7 @@ class GlooTransport final : public Transport {
       members.push_back(members_[static_cast<std::size_t>(place)]);
     }
     const std::string name = name_ + "/" + std::to_string(splits_++) + ":" + std::to_string(color);
-    return std::make_unique<GlooTransport>(process_, name, std::move(members), at);
+    return std::make_unique<GlooTransport>(process_, name, std::move(members), at, process_->timeout);
   }
 
  private:
@@ -289,17 +290,22 @@ inline std::unique_ptr<Transport> GlooTransport::rebuild() {
         "the processes that are left meet at a store that outlives them: start them by tandem_run");
   abort();  // so that the others come
   const int own = members_[static_cast<std::size_t>(rank())];
-  for (const i64 end = distribute::detail::moment_after(p.timeout);;) {
+  // Gloo does not see that a process ends before it has connected.
+  const double patience = std::min(p.timeout / 4, 15.);
+  for (i64 end = 0;;) {
     const std::string name = p.name + ".rebuilt" + std::to_string(++p.rebuilt);
     const std::vector<int> members = meet_again(p, name, own);
+    if (members.empty()) continue;
     const auto at = std::find(members.begin(), members.end(), own);
     if (at == members.end())
       errors::raise<errors::UnavailableError>(
           "Communicator::rebuild", "the other ranks have gone on without this one, of which nothing was heard");
+    if (end == 0 || members != p.members) end = distribute::detail::moment_after(p.timeout);
     p.members = members;
     p.liveness->go_on();
     try {
-      return std::make_unique<GlooTransport>(process_, name, members, static_cast<int>(at - members.begin()));
+      const int number = static_cast<int>(at - members.begin());
+      return std::make_unique<GlooTransport>(process_, name, members, number, patience);
     } catch (const errors::UnavailableError&) {  // one has ended meanwhile
       if (tandem::detail::nanoseconds_now() >= end) throw;
     }
@@ -328,7 +334,7 @@ TANDEM_INLINE std::unique_ptr<Transport> gloo_transport(const LaunchInfo& launch
   std::vector<int> members(static_cast<std::size_t>(launch.size));
   for (int i = 0; i < launch.size; ++i) members[static_cast<std::size_t>(i)] = i;
   process->name = name, process->members = members;
-  return std::make_unique<GlooTransport>(process, name, std::move(members), launch.rank);
+  return std::make_unique<GlooTransport>(process, name, std::move(members), launch.rank, timeout);
 }
 
 }  // namespace TANDEM_NS::distribute::impl
