@@ -102,7 +102,8 @@ class TANDEM_API Communicator {
   ///       world = world.rebuild();
   ///     }
   ///
-  /// A process that has ended is left out at once, and one that is silent for 15 s; rebuild() raises there if it wakes.
+  /// A process that has ended is left out at once; one that ends while the others connect, after a quarter of the
+  /// timeout, at most 15 s; and one that is silent, after 15 s: rebuild() raises there if it wakes.
   ///   throws  errors::FailedPreconditionError for a group that is not dead, and for a part of the world;
   ///           errors::UnimplementedError for MPI, and without tandem_run; errors::UnavailableError if a process that
   ///           lives does not come within the timeout, or if the others have gone on without this one
