@@ -85,7 +85,11 @@ ends 5 -n 2 --max-restarts 1 -- sh -c 'echo "attempt $TANDEM_RESTART_COUNT"; tes
 has_not 'restart 2'
 
 # Processes that go on without another one.
-ends 0 -n 3 --min-processes 2 -- sh -c 'test $RANK != 1 || exit 4; sleep 0.3; echo "done $RANK"'
+"$program" -n 3 --min-processes 2 -- sh -c "test \$RANK != 1 || exit 4
+  until test -e $folder/said; do sleep 0.05; done; echo done \$RANK" >"$folder/out" 2>&1 &
+within 60 grep -q 'go on' "$folder/out" || fail 'nobody goes on'
+touch "$folder/said"
+wait $! || fail 'the end of those that go on'
 has 'rank 1 (process [0-9]*) ended with status 4; 2 processes go on'
 has '^\[0\] done 0$'
 has '^\[2\] done 2$'
