@@ -55,6 +55,7 @@ Outcome Group::run() {
     reap();
     pass_output();
     look_at_nodes();
+    stop_those_left_out();
     kill_late_ones();
   }
   return outcome_;
@@ -102,9 +103,10 @@ void Group::tell(const std::function<void()>& report) {
 
 void Group::reap() {
   for (const auto& p : processes_)
-    if (p->has_ended() && p->end()->is_failure() && !has_failed_) {
+    if (p->has_ended() && p->end()->is_failure() && !has_failed_ && !rest_is_stopped_) {
       const std::string text = p->name() + " " + p->end()->text();
-      if (can_go_on()) say(fmt::format("{}; {} processes go on", text, running()));
+      if (can_go_on() && running() == 0) say(text + "; the others have ended");
+      else if (can_go_on()) say(fmt::format("{}; {} processes go on", text, running()));
       else fail({p->end()->status, text}, true);
     }
 }
@@ -113,8 +115,28 @@ int Group::running() const {
   return static_cast<int>(std::count_if(processes_.begin(), processes_.end(), [](const auto& p) { return p->runs(); }));
 }
 
+// Those that have ended well are not lost.
 bool Group::can_go_on() const {
-  return options_.min_processes > 0 && !outcome_.was_interrupted && running() >= options_.min_processes;
+  const auto is_well = [](const auto& p) { return p->runs() || !p->end()->is_failure(); };
+  return options_.min_processes > 0 && !outcome_.was_interrupted &&
+         std::count_if(processes_.begin(), processes_.end(), is_well) >= options_.min_processes;
+}
+
+void Group::stop_those_left_out() {
+  if (options_.min_processes == 0 || has_failed_ || outcome_.was_interrupted || rest_is_stopped_) return;
+  const auto has_ended_well = [](const auto& p) { return !p->runs() && !p->end()->is_failure(); };
+  const auto ended = std::count_if(processes_.begin(), processes_.end(), has_ended_well);
+  if (ended < options_.min_processes || running() == 0 || now() < next_question_) return;
+  next_question_ = now() + 0.2;
+  const std::vector<int> left = nodes_.going_on(attempt_);
+  if (left.empty()) return;
+  for (int i = 0; i < options_.processes; ++i)
+    if (processes_[static_cast<std::size_t>(i)]->runs() && std::count(left.begin(), left.end(), options_.rank_of(i)))
+      return;
+  rest_is_stopped_ = true;
+  for (const auto& p : processes_)
+    if (p->runs()) say(p->name() + " was left out, and the others have ended; stopping it");
+  stop();
 }
 
 void Group::fail(const Failure& failure, bool is_ours) {

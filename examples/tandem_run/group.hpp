@@ -25,7 +25,8 @@ class Group {
   ///   throws  std::runtime_error if one cannot be started
   Group(const Options& options, Nodes& nodes, Signals& signals, int attempt, int port);
   /// Watches them until all have ended. When one fails, here or on another machine, the others get SIGTERM, and SIGKILL
-  /// when the time of grace has passed.
+  /// when the time of grace has passed. With --min-processes so do those that the others have gone on without, when the
+  /// others have ended well.
   Outcome run();
 
  private:
@@ -40,6 +41,7 @@ class Group {
   void kill_late_ones();
   void pass_output();
   void look_at_nodes();
+  void stop_those_left_out();
   bool is_over();
   int running() const;
   bool can_go_on() const;
@@ -50,8 +52,9 @@ class Group {
   const int attempt_;
   std::vector<std::unique_ptr<Process>> processes_ = {};
   std::optional<double> kill_at_ = {};  // seconds of the monotonic clock
-  double next_look_ = 0;
+  double next_look_ = 0, next_question_ = 0;
   bool has_failed_ = false, has_succeeded_ = false, can_write_ = true;
+  bool rest_is_stopped_ = false;  // those that have gone on have ended well, and the others get SIGTERM
   Outcome outcome_ = {};
 };
 

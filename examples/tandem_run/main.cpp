@@ -51,6 +51,8 @@ void complete(CLI::App& app, Options& o) {
   if (o.command.empty()) throw CLI::RequiredError("a command behind --");
   if (o.node >= o.nodes)
     throw CLI::ValidationError("--node-rank", fmt::format("{} is not less than --nnodes {}", o.node, o.nodes));
+  if (o.min_processes > o.processes)
+    throw CLI::ValidationError("--min-processes", fmt::format("{} is more than -n {}", o.min_processes, o.processes));
   if (o.nodes > 1 && o.min_processes > 0) throw CLI::ValidationError("--min-processes", "it needs a single machine");
   if (o.nodes > 1 && o.rendezvous.empty()) throw CLI::RequiredError("--rendezvous, with --nnodes,");
 }

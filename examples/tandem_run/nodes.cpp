@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include <tandem/distribute.hpp>
@@ -209,6 +210,19 @@ std::optional<Failure> Nodes::failure(int attempt) {
   } catch (const tandem::errors::UnavailableError& e) {
     return Failure{1, fmt::format("node 0 is gone: {}", e.message())};
   }
+}
+
+// A command may run several programs, one after the other: the newest one counts.
+std::vector<int> Nodes::going_on(int attempt) const {
+  TcpStore store(place_, silent_after);
+  std::string text;
+  double age = 0;
+  for (const TcpStore::Entry& e : store.list(fmt::format("going_on/group{}.", attempt)))
+    if (text.empty() || e.age < age) text = e.value, age = e.age;
+  std::vector<int> ranks;
+  std::istringstream words(text);
+  for (int rank = 0; words >> rank;) ranks.push_back(rank);
+  return ranks;
 }
 
 bool Nodes::all_succeeded(int attempt) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <tandem/distribute.hpp>
 
@@ -51,6 +52,8 @@ class Nodes {
   /// What has failed on another machine, or which signal it has got; one that has said nothing for ten seconds has
   /// failed. A store that is gone is a failure of node 0.
   std::optional<Failure> failure(int attempt);
+  /// The ranks that have gone on without others, by Communicator::rebuild(); empty if none have.
+  std::vector<int> going_on(int attempt) const;
   /// Whether the processes of all machines have ended well.
   bool all_succeeded(int attempt);
   /// At the end: node 0 keeps the table until the others have read how it ended, ten seconds at most.

@@ -93,6 +93,19 @@ wait $! || fail 'the end of those that go on'
 has 'rank 1 (process [0-9]*) ended with status 4; 2 processes go on'
 has '^\[0\] done 0$'
 has '^\[2\] done 2$'
+# One that fails after the others have ended well.
+"$program" -n 3 --min-processes 2 -- sh -c "echo \$\$ >$folder/pid\$RANK; test \$RANK = 1 || exit 0
+  until test -e $folder/end; do sleep 0.05; done; exit 4" >"$folder/out" 2>&1 &
+for rank in 0 2; do
+  within 60 test -s "$folder/pid$rank" || fail "rank $rank has not come"
+  within 60 sh -c "! test -e /proc/$(cat "$folder/pid$rank") || grep -q '^State:.Z' /proc/$(cat "$folder/pid$rank")/status" ||
+    fail "rank $rank has not ended"
+done
+touch "$folder/end"
+wait $! || fail 'one that fails when the others have ended'
+has 'rank 1 (process [0-9]*) ended with status 4; the others have ended'
+"$program" -n 2 --min-processes 3 -- true >"$folder/out" 2>&1 && fail '--min-processes above -n'
+has '3 is more than -n 2'
 ends 4 -n 3 --min-processes 2 --max-restarts 1 -- sh -c 'test $RANK != 2 || exec sleep 1000; exit 4'
 has 'stopping the others'
 has 'restart 1 of 1'
