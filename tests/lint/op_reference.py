@@ -196,28 +196,18 @@ def table_of(program):
 
 
 def maker_of(text, name):
-    """A function that returns a definition, with those that it calls for it, in the text of their file."""
-    found, left = "", [name]
-    while left:
-        body = re.search(rf"OpDef {left.pop()}\(.*?\n\}}", text, re.S)
-        if body and body[0] not in found:
-            found += body[0]
-            left += re.findall(r"OpDef \w+ = (\w+)\(", body[0])
-    return found
+    """The function that returns a definition, and those that it calls for it, in the text of their file."""
+    body = (re.findall(rf"OpDef {name}\(.*?\n\}}", text, re.S) + [""])[0]
+    return body + "".join(maker_of(text, other) for other in re.findall(r"OpDef \w+ = (\w+)\(", body))
 
 
 def host_only():
     """The ops whose definitions have no CUDA kernel."""
     found = set()
-    for path in sorted(HEADERS.rglob("*.inl")):
-        for name, row in re.findall(r"OpDef \w+\{\s*\.name = \"(\w+)\"(.*?)\};", path.read_text(), re.S):
-            if ".cuda" not in row and ".flags = {.alias" not in row and ".execute" not in row:
-                found.add(name)
-        # Definitions that a function returns.
-        for name, maker in re.findall(r"OpDef (\w+)_op =\s+(?:\w+::)*(\w+)\(", path.read_text()):
-            body = maker_of(path.read_text(), maker)
-            if body and ".cuda" not in body and "alias" not in body:
-                found.add(name)
+    for text in (path.read_text() for path in HEADERS.rglob("*.inl")):
+        rows = re.findall(r"OpDef \w+\{\s*\.name = \"(\w+)\"(.*?)\};", text, re.S)
+        rows += [(name, maker_of(text, maker)) for name, maker in re.findall(r"OpDef (\w+)_op =\s+(?:\w+::)*(\w+)\(", text)]
+        found |= {name for name, row in rows if row and not any(word in row for word in (".cuda", "alias", ".execute"))}
     return found
 
 
