@@ -81,7 +81,6 @@ struct Running::Call {
 TANDEM_INLINE void Running::Delete::operator()(Call* c) const { delete c; }
 
 namespace impl {
-
 // "all_reduce 'dense/kernel' (4.2 MB)".
 inline std::string call_text(const std::string& op, const std::string& label) {
   return label.empty() ? op : op + " " + label;

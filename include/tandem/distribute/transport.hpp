@@ -79,8 +79,8 @@ class TANDEM_API Transport {
   /// it does not begin within half a second raise errors::UnavailableError with the text; but not those that have
   /// reported an error behind the same operation. Takes a few seconds at most.
   virtual void report_error(const std::string&) {}
-  /// Withdraws what report_error() has told, as start() does: an operation begins that is not this transport's. Cheap if
-  /// nothing was told.
+  /// Withdraws what report_error() has told, as start() does: an operation begins that is not this transport's. Cheap
+  /// if nothing was told.
   virtual void withdraw_error() {}
   /// Of the world, after an operation has failed: meets the processes that are left, all of which call it, and connects
   /// them anew in the order of their ranks.
