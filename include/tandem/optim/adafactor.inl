@@ -13,10 +13,12 @@
 
 namespace TANDEM_NS {
 
+namespace rules {
 struct AdafactorAttrs {
   double beta_2_decay, epsilon_1, epsilon_2, clip_threshold;
   TANDEM_ATTRS(AdafactorAttrs, beta_2_decay, epsilon_1, epsilon_2, clip_threshold);
 };
+}  // namespace rules
 
 namespace optimizers {
 namespace detail {
@@ -45,7 +47,7 @@ TANDEM_INLINE Tensor root_mean_square(const Tensor& x) {
   return sqrt(reduce_mean(square(x)));
 }
 TANDEM_INLINE void adafactor_update(const tandem::detail::UpdateCall& c) {
-  const auto& a = c.attrs.get<AdafactorAttrs>();
+  const auto& a = c.attrs.get<rules::AdafactorAttrs>();
   const DType dtype = tandem::detail::slot_dtype(c.state[0].dtype());
   const tandem::detail::ShapeChecks lenient(false);
   const Tensor weight = cast(c.state[0], dtype);
@@ -86,8 +88,9 @@ TANDEM_INLINE tandem::detail::UpdateRule adafactor_rule(const AdafactorOptions& 
 }  // namespace detail
 
 TANDEM_INLINE Adafactor::Adafactor(AdafactorOptions o)
-    : Optimizer(detail::adafactor_rule(o), AdafactorAttrs{o.beta_2_decay, o.epsilon_1, o.epsilon_2, o.clip_threshold},
-                o.learning_rate, detail::common(o)) {
+    : Optimizer(detail::adafactor_rule(o),
+                rules::AdafactorAttrs{o.beta_2_decay, o.epsilon_1, o.epsilon_2, o.clip_threshold}, o.learning_rate,
+                detail::common(o)) {
   set_kind("adafactor");
 }
 

@@ -15,6 +15,7 @@
 
 namespace TANDEM_NS {
 
+namespace rules {
 struct MuonAttrs {
   double beta_1, beta_2, epsilon, adam_weight_decay, adam_lr_ratio;
   double momentum, weight_decay, a, b, c, rms_rate;  // a rate of 0: no scale
@@ -23,6 +24,7 @@ struct MuonAttrs {
   TANDEM_ATTRS(MuonAttrs, beta_1, beta_2, epsilon, adam_weight_decay, adam_lr_ratio, momentum, weight_decay, a, b, c,
                rms_rate, ns_steps, nesterov);
 };
+}  // namespace rules
 
 namespace optimizers {
 namespace detail {
@@ -57,12 +59,12 @@ TANDEM_INLINE Span<const tandem::detail::SlotKind> muon_slots(const Variable& w,
   return matrix_slots;
 }
 TANDEM_INLINE Attrs muon_undecayed(const Attrs& attrs) {
-  auto a = attrs.get<MuonAttrs>();
+  auto a = attrs.get<rules::MuonAttrs>();
   a.weight_decay = a.adam_weight_decay = 0;
   return a;
 }
 // With its singular values near to 1, by Newton-Schulz iterations on the shorter side.
-TANDEM_INLINE Tensor orthogonalized(const Tensor& g, const MuonAttrs& a, bool tall) {
+TANDEM_INLINE Tensor orthogonalized(const Tensor& g, const rules::MuonAttrs& a, bool tall) {
   Tensor x = tall ? transpose(g) : g;
   x = x / (reduce_euclidean_norm(x) + 1e-7);
   for (i64 i = 0; i < a.ns_steps; ++i) {
@@ -72,7 +74,7 @@ TANDEM_INLINE Tensor orthogonalized(const Tensor& g, const MuonAttrs& a, bool ta
   return tall ? transpose(x) : x;
 }
 TANDEM_INLINE void muon_matrix_update(const tandem::detail::UpdateCall& c) {
-  const auto& a = c.attrs.get<MuonAttrs>();
+  const auto& a = c.attrs.get<rules::MuonAttrs>();
   const DType dtype = tandem::detail::slot_dtype(c.state[0].dtype());
   const tandem::detail::ShapeChecks lenient(false);
   const Tensor weight = cast(c.state[0], dtype), lr = cast(c.lr, DType::float64);
@@ -89,7 +91,7 @@ TANDEM_INLINE void muon_matrix_update(const tandem::detail::UpdateCall& c) {
 }
 TANDEM_INLINE void muon_update(const tandem::detail::UpdateCall& c) {
   if (c.state.size() == 2) return muon_matrix_update(c);
-  const auto& a = c.attrs.get<MuonAttrs>();
+  const auto& a = c.attrs.get<rules::MuonAttrs>();
   // The decay is that of .learning_rate alone.
   const rules::AdamwAttrs adamw{a.beta_1, a.beta_2, a.epsilon, a.adam_weight_decay / a.adam_lr_ratio};
   const Tensor lr = a.adam_lr_ratio == 1 ? c.lr : cast(c.lr, DType::float64) * a.adam_lr_ratio;
@@ -121,7 +123,7 @@ TANDEM_INLINE tandem::detail::UpdateRule muon_rule(const MuonOptions& o) {
           .slots_for = &muon_slots,
           .settings = muon_exclusions(o)};
 }
-TANDEM_INLINE MuonAttrs muon_attrs(const MuonOptions& o) {
+TANDEM_INLINE rules::MuonAttrs muon_attrs(const MuonOptions& o) {
   return {o.adam_beta_1, o.adam_beta_2, o.epsilon, o.adam_weight_decay,    o.adam_lr_ratio, o.momentum, o.weight_decay,
           o.muon_a,      o.muon_b,      o.muon_c,  o.rms_rate.value_or(0), o.ns_steps,      o.nesterov};
 }
