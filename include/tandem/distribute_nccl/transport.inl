@@ -1,5 +1,6 @@
 // Definitions of distribute_nccl/transport.hpp: how the ranks of a group find each other for NCCL.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>

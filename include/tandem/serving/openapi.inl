@@ -71,8 +71,8 @@ std::string integer_schema() {
                       {"minimum", std::to_string(std::numeric_limits<T>::lowest())},
                       {"maximum", std::to_string(std::numeric_limits<T>::max())}});
 }
-// largest  what a request may have, of float32 what rounds to a finite one; answers may have
-//          infinities
+// largest  the largest number in a request: of float32 the largest that is rounded to a finite one. Answers may have
+//          infinities.
 TANDEM_INLINE std::string number_schema(const char* largest, bool is_answer) {
   if (is_answer) return R"({"type":"number"})";
   return json_object(

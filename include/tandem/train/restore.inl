@@ -37,8 +37,7 @@ TANDEM_INLINE void rename(TensorMap& values, const NameMap& map) {
   for (const std::string& key : unused) wrong += " '" + key + "'";
   if (!wrong.empty())
     refuse("no name in the file fits these keys of .map:" + wrong +
-           "; a key is a name, or the beginning of names up to "
-           "and with a '/' or a '.'");
+           "; a key is a name, or a prefix of names that ends in '/' or '.'");
   values = std::move(renamed);
 }
 

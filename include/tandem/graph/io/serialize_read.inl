@@ -79,10 +79,10 @@ TANDEM_LAZY class GraphReader final : AttrReader {
       count += list.size();
     }
     errors::raise<errors::NotFoundError>(
-        "parse_graph", "the graph has the op '" + name + "', which is not among the " + std::to_string(count) +
-                           " ops of LoadOptions::ops (all_ops() of tandem/op_table.hpp has those of the core, "
-                           "all_ops() in the namespace of a component those of the component too: strings::all_ops() "
-                           "of tandem/strings_op_table.hpp)");
+        "parse_graph",
+        "the graph has the op '" + name + "', which is not among the " + std::to_string(count) +
+            " ops of LoadOptions::ops (all_ops() of tandem/op_table.hpp has those of the core; each component has its "
+            "own, such as strings::all_ops() of tandem/strings_op_table.hpp)");
   }
 
   void read_variables() {
