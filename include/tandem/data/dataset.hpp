@@ -170,7 +170,8 @@ class Dataset {
   template <class F>
   auto map(F f, MapOptions options = {}) const {
     using R = detail::Result<const F, T>;
-    return with(std::make_shared<detail::Map<T, R, F>>(stage_, std::move(f), options));
+    using Stage = detail::Map<T, R>;
+    return with(std::make_shared<Stage>(stage_, typename Stage::F(std::move(f)), options));
   }
   /// The same as map, but f is applied to many elements at once, by vectorized_map: for functions of a few cheap ops.
   /// f gets the tensors of one element, a number or a text as a scalar tensor, and returns tensors; what it cannot do
@@ -183,17 +184,18 @@ class Dataset {
     static_assert(Batchable<T>, "map_batched: see batch");
     using R = detail::Result<const F, Batched<T>>;
     static_assert(std::is_same_v<Batched<R>, R>, "map_batched: the function must return tensors, or a tree of them");
-    return with(std::make_shared<detail::MapBatched<T, R, F>>(stage_, std::move(f), options));
+    using Stage = detail::MapBatched<T, R>;
+    return with(std::make_shared<Stage>(stage_, typename Stage::F(std::move(f)), options));
   }
   /// The elements for which f(element), a bool or a tensor of one, is true.
   template <class F>
   Dataset filter(F f) const {
-    return with(std::make_shared<detail::Filter<T, F>>("filter", stage_, std::move(f), false));
+    return with(std::make_shared<detail::Filter<T>>("filter", stage_, detail::predicate<T>(std::move(f)), false));
   }
   /// The elements before the first for which f(element) is false.
   template <class F>
   Dataset take_while(F f) const {
-    return with(std::make_shared<detail::Filter<T, F>>("take_while", stage_, std::move(f), true));
+    return with(std::make_shared<detail::Filter<T>>("take_while", stage_, detail::predicate<T>(std::move(f)), true));
   }
   /// f(state, element) returns a pair: the next state, and the element of the new data set.
   template <class S, class F>

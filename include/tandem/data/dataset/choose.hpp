@@ -15,6 +15,12 @@ bool truth(const R& r) {
   else return static_cast<bool>(r);
 }
 
+/// A predicate of elements, by its answer.
+template <class T, class F>
+ElementFunction<bool, const T&> predicate(F f) {
+  return ElementFunction<bool, const T&>([f = std::move(f)](const T& x) { return truth(call(f, x)); });
+}
+
 /// A run through a stage whose state is the place in its input.
 template <class T, class Self>
 class ReadingCursor : public MarkedCursor<T, ReadState, Self> {
@@ -42,9 +48,10 @@ class ReadingCursor : public MarkedCursor<T, ReadState, Self> {
 };
 
 /// The elements for which a function is true: all of them, or up to the first for which it is not.
-template <class T, class F>
+template <class T>
 class Filter final : public Stage<T> {
  public:
+  using F = ElementFunction<bool, const T&>;
   Filter(const char* name, StageRef<T> input, F f, bool ends)
       : Stage<T>(name, {input}), input_(std::move(input)), f_(std::move(f)), ends_(ends) {}
   i64 cardinality() const override { return input_->cardinality() == 0 ? 0 : unknown_cardinality; }
@@ -57,7 +64,7 @@ class Filter final : public Stage<T> {
       bool read(T& out) {
         while (!ended_ && this->read_input(out)) {
           const Timing timing(stage_.counts());
-          if (truth(call(stage_.f_, std::as_const(out)))) return true;
+          if (stage_.f_(out)) return true;
           ended_ = stage_.ends_;
         }
         return false;

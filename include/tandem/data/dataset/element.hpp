@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -236,6 +237,32 @@ decltype(auto) call(F& f, T&& element) {
 }
 template <class F, class T>
 using Result = std::decay_t<decltype(call(std::declval<F&>(), std::declval<T>()))>;
+
+/// A function of an element, which is passed as In, of whatever type it is: stages that have one are compiled once for
+/// each type of elements, not for each function.
+template <class R, class In>
+class ElementFunction {
+ public:
+  template <class F>
+  explicit ElementFunction(F f) : body_(std::make_shared<const BodyOf<F>>(std::move(f))) {}
+  R operator()(In element) const { return body_->apply(static_cast<In>(element)); }
+
+ private:
+  struct Body {
+    virtual R apply(In element) const = 0;
+
+   protected:
+    ~Body() = default;
+  };
+  template <class F>
+  struct BodyOf final : Body {
+    explicit BodyOf(F function) : f(std::move(function)) {}
+    R apply(In element) const override { return call(f, static_cast<In>(element)); }
+    F f;
+  };
+
+  std::shared_ptr<const Body> body_;
+};
 
 }  // namespace detail
 }  // namespace TANDEM_NS::data

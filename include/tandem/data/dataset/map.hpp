@@ -47,9 +47,10 @@ class ElementCall {
   i64 seed_;
 };
 
-template <class In, class T, class F>
+template <class In, class T>
 class Map final : public Stage<T> {
  public:
+  using F = ElementFunction<T, In&&>;
   Map(StageRef<In> input, F f, const MapOptions& options)
       : Stage<T>("map", {input}),
         input_(std::move(input)),

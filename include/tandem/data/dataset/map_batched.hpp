@@ -44,9 +44,10 @@ bool are_alike(const T& a, const T& b) {
 }
 
 /// In: what the elements are; R: what the function, which gets Batched<In> with the tensors of one element, returns.
-template <class In, class R, class F>
+template <class In, class R>
 class MapBatched final : public Stage<R> {
  public:
+  using F = ElementFunction<R, const Batched<In>&>;
   MapBatched(StageRef<In> input, F f, const MapBatchedOptions& options)
       : Stage<R>("map_batched", {input}),
         input_(std::move(input)),
@@ -75,7 +76,7 @@ class MapBatched final : public Stage<R> {
   struct AllRows {
     F f;
     R operator()(const Batched<In>& rows) const {
-      const auto row = [this](const Batched<In>& x) { return call(f, x); };
+      const auto row = [this](const Batched<In>& x) { return f(x); };
       return control::vectorized({"map_batched", "map"}, row, rows, no_options);
     }
   };
