@@ -1,6 +1,7 @@
 // Every stage begins anywhere: an iteration that was left behind k elements goes on in another process, as it were,
 // with the same bits, and with the work of a few elements where the stage keeps marks.
 #include <atomic>
+#include <functional>
 
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/ops/all.hpp"
@@ -51,9 +52,11 @@ std::vector<Floats> elements(It it, i64 most) {
     }
   return r;
 }
-// make(calls) makes the pipeline.
-template <class Make>
-void check_resumes(const Make& make) {
+// A pipeline of elements R; the functions of its stages may count their calls.
+template <class R>
+using Make = std::function<data::Dataset<R>(const Calls&)>;
+template <class R>
+void check_resumes(const Make<R>& make) {
   constexpr i64 most = 400;
   const auto calls = std::make_shared<std::atomic<i64>>(0);
   const auto all = elements(make(calls).iterator({1, 0}), most);
@@ -79,24 +82,35 @@ void check_resumes(const Make& make) {
     CHECK(shard(third) == shard(second));  // passes over elements
   }
 }
-// Of indexed and of filtered elements, with threads before and behind, and of one part of three.
-template <class Stage>
-void check_stage(const Stage& stage, i64 size = 300) {
+// Indexed and filtered elements, with threads before and behind, and one part of three. Of one type: each stage is
+// compiled once.
+struct Source {
+  Make<i64> make;
+  bool prefetches = false;  // behind the stage
+};
+std::vector<Source> sources(i64 size) {
   const auto all = [](i64) { return true; };
   const auto slow = [](i64 x) { return x + 0; };
   const auto source = [size] { return data::range(size).shuffle(); };
-  check_resumes([&](const Calls&) { return stage(source()); });
-  check_resumes([&](const Calls&) { return stage(source().filter([](i64 x) { return x % 4 != 1; })); });
-  check_resumes(
-      [&](const Calls&) { return stage(source().map(slow, {.num_parallel_calls = 3}).filter(all)).prefetch(2); });
-  check_resumes([&](const Calls&) { return stage(source().shard(3, 1)); });
-  check_resumes([&](const Calls&) { return stage(source().filter(all).shard(3, 2)); });
-  check_resumes([&](const Calls&) {
-    return stage(source().map([](i64 x) {
-      if (x % 37 == 5) throw std::runtime_error("element");
-      return x;
-    }));
-  });
+  const auto raises = [](i64 x) {
+    if (x % 37 == 5) throw std::runtime_error("element");
+    return x;
+  };
+  return {{[=](const Calls&) { return source(); }},
+          {[=](const Calls&) { return source().filter([](i64 x) { return x % 4 != 1; }); }},
+          {[=](const Calls&) { return source().map(slow, {.num_parallel_calls = 3}).filter(all); }, true},
+          {[=](const Calls&) { return source().shard(3, 1); }},
+          {[=](const Calls&) { return source().filter(all).shard(3, 2); }},
+          {[=](const Calls&) { return source().map(raises); }}};
+}
+template <class Stage>
+void check_stage(const Stage& stage, i64 size = 300) {
+  using R = typename decltype(stage(data::Dataset<i64>()))::value_type;
+  for (const Source& source : sources(size))
+    check_resumes<R>([&](const Calls& calls) {
+      const auto ds = stage(source.make(calls));
+      return source.prefetches ? ds.prefetch(2) : ds;
+    });
 }
 Tensor as_row(i64 x) { return ones({x % 7}) * static_cast<float>(x); }
 
