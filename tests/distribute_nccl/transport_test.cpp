@@ -188,8 +188,8 @@ TEST_CASE("NCCL: a bucket is summed beside what follows it") {
             }
             return r + called(world);
           }) == Texts(2,
-                      "3 6, 3 6 9 12; 3 6, 3 6 9 12; 3 6, 3 6 9 12; all_reduce float32 6 sum | all_reduce float32 6 "
-                      "sum | all_reduce float32 6 sum"));
+                      "3 6, 3 6 9 12; 3 6, 3 6 9 12; 3 6, 3 6 9 12; all_reduce float32 32 sum | all_reduce float32 32 "
+                      "sum | all_reduce float32 32 sum"));
 }
 
 TEST_CASE("NCCL: parts of a group have connections of their own, which end with them") {

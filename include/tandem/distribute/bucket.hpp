@@ -1,46 +1,26 @@
-// Bucket: the memory of a group in which tensors travel together. Part of the component tandem::distribute. For
-// definitions.
+// Bucket: a sum over ranks that runs, and the memory in which its tensors travel together. Part of the component
+// tandem::distribute. For definitions.
 #pragma once
 #include <cstddef>
-#include <vector>
 
-#include "tandem/core/backend.hpp"
+#include "tandem/core/tensor.hpp"
 #include "tandem/distribute/communicator.hpp"
 
 namespace TANDEM_NS::distribute::impl {
 
-/// Memory of a GPU that grows.
-class DeviceBytes {
- public:
-  DeviceBytes() = default;
-  DeviceBytes(const DeviceBytes&) = delete;
-  DeviceBytes& operator=(const DeviceBytes&) = delete;
-  ~DeviceBytes() { release(); }
-  /// Makes room for so many bytes on the device. What was in it is lost.
-  void resize(std::size_t bytes, Device device) {
-    if (data_ && (bytes > room_ || !(device == device_))) release();
-    if (!data_) data_ = static_cast<std::byte*>(backend_of(device).allocate(bytes, device.index)), room_ = bytes;
-    device_ = device, size_ = bytes;
-  }
-  std::byte* data() const { return data_; }
-  std::size_t size() const { return size_; }
+/// Where the tensors of a bucket lie: one behind another, each at a multiple of so many bytes. So a planned program can
+/// compute them there.
+constexpr std::size_t bucket_alignment = 64;
 
- private:
-  void release() {
-    if (data_) backend_of(device_).release(data_, room_, device_.index);
-    data_ = nullptr;
-  }
-  std::byte* data_ = nullptr;
-  std::size_t size_ = 0, room_ = 0;
-  Device device_{};
-};
-
-/// The group owns it, so that a transport may still write to it when the call that began the operation has failed.
+/// A bucket of a group. Its memory is the result of start_bucket: in a planned program a part of the call's arena,
+/// which ends its operations before another call gets it; otherwise a tensor, which `held` keeps, as a transport may
+/// still write to it when the caller has failed.
 struct Bucket {
-  std::vector<std::byte> bytes;
-  DeviceBytes on_gpu;
-  i64 launched = none;  // the operation that runs on a GPU: a number for join()
-  Running running;      // destroyed first
+  Tensor held;
+  const void* memory = nullptr;  // of the operation that was begun last
+  i64 copied = 0;                // bytes that it has copied to there: of tensors that were not computed there
+  i64 launched = none;           // the operation that runs on a GPU: a number for join()
+  Running running;               // destroyed first
 
   static constexpr i64 none = -2;
 };

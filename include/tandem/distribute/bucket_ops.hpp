@@ -11,17 +11,20 @@
 
 namespace TANDEM_NS::distribute::impl {
 
-/// Begins the sum over all ranks of tensors of one dtype. The op copies them into a buffer of the group, so that they
-/// may be overwritten; where a graph is run, it begins as soon as they are there.
+/// Begins the sum over all ranks of tensors of one dtype. It is computed in the result, in which the tensors lie one
+/// behind another, each at a multiple of bucket_alignment: where a program is planned they are computed there,
+/// otherwise the op copies them. Where a graph is run, it begins as soon as they are there.
 ///   number   of the bucket among those of a step: at most one with the same number runs at a time
 ///   label    for errors: "bucket 3 of 7 (4.2 MB, 'dense/kernel' ..)"
-///   returns  a token for wait_bucket
+///   returns  what wait_bucket takes: nobody else reads it, as ranks still write to it
 TANDEM_API Tensor start_bucket(const Communicator& group, i64 number, const std::string& label,
                                const std::vector<Tensor>& tensors);
 /// Waits for its end.
-///   returns  the sums, of the shapes of `tensors`
+///   begun    the result of start_bucket
+///   tensors  of which only the shapes are read
+///   returns  the sums, of the shapes of `tensors`: views of one tensor
 TANDEM_API std::vector<Tensor> wait_bucket(const Communicator& group, i64 number, const std::string& label,
-                                           const Tensor& token, const std::vector<Tensor>& tensors);
+                                           const Tensor& begun, const std::vector<Tensor>& tensors);
 
 }  // namespace TANDEM_NS::distribute::impl
 

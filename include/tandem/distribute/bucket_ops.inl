@@ -4,96 +4,92 @@
 #include <utility>
 
 #include "tandem/core/apply.hpp"
+#include "tandem/core/backend.hpp"
 #include "tandem/distribute/bucket.hpp"
 #include "tandem/distribute/bucket_ops.hpp"
 #include "tandem/distribute/exchange.hpp"
+#include "tandem/ops/shape/reshape.hpp"
+#include "tandem/ops/shape/slice.hpp"
 
 namespace TANDEM_NS {
 namespace distribute::impl {
 
 using rules::SumBucketAttrs;
 
-// The first input of wait_bucket is the token.
-inline void check_bucket(const InferCall& c, std::size_t first) {
-  for (std::size_t i = first; i < c.in.size(); ++i)
-    if (c.spec(i).dtype != c.spec(first).dtype) tandem::detail::raise_specs(c, "a bucket has tensors of one dtype");
-  if (!combine_fn(ReduceOp::sum, c.spec(first).dtype)) tandem::detail::raise_specs(c, "the sum is not defined");
+// The bytes that a tensor of so many takes in a bucket.
+constexpr std::size_t room_of(std::size_t bytes) {
+  return (bytes + bucket_alignment - 1) / bucket_alignment * bucket_alignment;
+}
+inline i64 room_of(const Shape& shape, DType dtype) {
+  const std::size_t size = size_of(dtype);
+  return static_cast<i64>(room_of(static_cast<std::size_t>(shape.known_size()) * size) / size);
+}
+inline void check_sum(const InferCall& c) {
+  if (!combine_fn(ReduceOp::sum, c.spec(0).dtype)) tandem::detail::raise_specs(c, "the sum is not defined");
 }
 TANDEM_INLINE Specs infer_start_bucket(const InferCall& c) {
-  check_bucket(c, 0);
-  return Specs(Spec{Shape{}, DType::int64, c.spec(0).device});
+  check_sum(c);
+  const DType dtype = c.spec(0).dtype;
+  i64 elements = 0;
+  for (std::size_t i = 0; i < c.in.size(); ++i) {
+    if (c.spec(i).dtype != dtype) tandem::detail::raise_specs(c, "a bucket has tensors of one dtype");
+    const Shape& shape = c.spec(i).shape;
+    elements = elements == none || !shape.is_fully_defined() ? none : elements + room_of(shape, dtype);
+  }
+  return Specs(Spec{Shape{elements}, dtype, c.spec(0).device});
 }
 TANDEM_INLINE Specs infer_wait_bucket(const InferCall& c) {
-  check_bucket(c, 1);
-  Specs r;
-  for (std::size_t i = 1; i < c.in.size(); ++i) r.push(c.spec(i));
-  return r;
+  check_sum(c);
+  return Specs(c.spec(0));
 }
 inline std::size_t bytes_of(const Operand& x) { return static_cast<std::size_t>(x.size()) * size_of(x.spec->dtype); }
-inline std::size_t bytes_of(Span<const Operand> all) {
-  std::size_t bytes = 0;
-  for (const Operand& x : all) bytes += bytes_of(x);
-  return bytes;
+
+// Copies the tensors that have not been computed in the bucket.
+inline void gather(const KernelCall& c, Bucket& bucket, Device device) {
+  std::byte* to = static_cast<std::byte*>(c.out[0].data);
+  bucket.memory = to, bucket.copied = 0;
+  for (const Operand& x : c.in) {
+    const std::size_t n = bytes_of(x), room = room_of(n);
+    if (n && x.data != to) copy_bytes(to, device, x.data, device, n), bucket.copied += static_cast<i64>(n);
+    if (device.kind == Device::cpu && room != n) std::memset(to + n, 0, room - n);  // it travels, and nobody reads it
+    to += room;
+  }
 }
-// The sum runs beside the kernels that follow. The token's value is not read: its memory stays as it is.
-inline void start_on_gpu(const KernelCall& c, const SumBucketAttrs& a, const Communicator& group, Bucket& bucket) {
-  const Device device = c.stream.device;
-  if (bucket.launched != Bucket::none) group.join(bucket.launched, c);  // a call that failed has left it
-  bucket.launched = Bucket::none;
-  bucket.on_gpu.resize(bytes_of(c.in), device);
-  std::byte* to = bucket.on_gpu.data();
-  for (const Operand& x : c.in)
-    if (const std::size_t n = bytes_of(x)) copy_bytes(to, device, x.data, device, n), to += n;
-  const DType dtype = c.in[0].spec->dtype;
-  bucket.launched = group.launch({.kind = Collective::all_reduce,
-                                  .dtype = dtype,
-                                  .input = bucket.on_gpu.data(),
-                                  .output = bucket.on_gpu.data(),
-                                  .count = static_cast<i64>(bucket.on_gpu.size() / size_of(dtype))},
-                                 c, "all_reduce", a.label);
-}
-inline void wait_on_gpu(const KernelCall& c, const Communicator& group, Bucket& bucket) {
-  group.join(std::exchange(bucket.launched, Bucket::none), c);
-  const Device device = c.stream.device;
-  const std::byte* from = bucket.on_gpu.data();
-  for (const Operand& y : c.out)
-    if (const std::size_t n = bytes_of(y)) copy_bytes(y.data, device, from, device, n), from += n;
+inline Collective sum_in_place(const Operand& x) {
+  const DType dtype = x.spec->dtype;
+  return {.kind = Collective::all_reduce,
+          .dtype = dtype,
+          .input = x.data,
+          .output = x.data,
+          .count = x.size(),
+          .combine = combine_fn(ReduceOp::sum, dtype)};
 }
 TANDEM_INLINE void start_bucket_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<SumBucketAttrs>();
   const Communicator group = Groups::find(c.op, a.group);
   Bucket& bucket = bucket_of(group, a.number);
-  if (is_on_gpu(c)) return start_on_gpu(c, a, group, bucket);
-  bucket.running.wait();  // a call that failed has left it
-  const std::size_t bytes = bytes_of(c.in);
-  bucket.bytes.resize(bytes);
-  std::size_t at = 0;
-  for (const Operand& x : c.in) {
-    if (const std::size_t n = bytes_of(x)) std::memcpy(bucket.bytes.data() + at, x.data, n), at += n;
+  if (is_on_gpu(c)) {                                             // the sum runs beside the kernels that follow
+    group.join(std::exchange(bucket.launched, Bucket::none), c);  // a call that failed has left it
+    gather(c, bucket, c.stream.device);
+    bucket.launched = group.launch(sum_in_place(c.out[0]), c, "all_reduce", a.label);
+  } else {
+    bucket.running.wait();
+    gather(c, bucket, c.stream.device);
+    bucket.running = group.start(sum_in_place(c.out[0]), "all_reduce", a.label);
   }
-  const DType dtype = c.in[0].spec->dtype;
-  bucket.running = group.start({.kind = Collective::all_reduce,
-                                .dtype = dtype,
-                                .input = bucket.bytes.data(),
-                                .output = bucket.bytes.data(),
-                                .count = static_cast<i64>(bytes / size_of(dtype)),
-                                .combine = combine_fn(ReduceOp::sum, dtype)},
-                               "all_reduce", a.label);
-  *c.out[0].as<i64>() = a.number;
 }
 TANDEM_INLINE void wait_bucket_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<SumBucketAttrs>();
   const Communicator group = Groups::find(c.op, a.group);
   Bucket& bucket = bucket_of(group, a.number);
   const bool gpu = is_on_gpu(c), begun = gpu ? bucket.launched != Bucket::none : static_cast<bool>(bucket.running);
-  if (!begun || bytes_of(c.out) != (gpu ? bucket.on_gpu.size() : bucket.bytes.size()))
+  if (!begun || bucket.memory != c.in[0].data)
     errors::raise<errors::InternalError>(c.op, a.label + " was not begun, or is another one");
-  if (gpu) return wait_on_gpu(c, group, bucket);
-  bucket.running.wait();
-  std::size_t at = 0;
-  for (const Operand& y : c.out) {
-    if (const std::size_t n = bytes_of(y)) std::memcpy(y.data, bucket.bytes.data() + at, n), at += n;
-  }
+  if (gpu) group.join(std::exchange(bucket.launched, Bucket::none), c);
+  else bucket.running.wait();
+  const Operand &x = c.in[0], &y = c.out[0];
+  if (const std::size_t n = bytes_of(x); n && y.data != x.data)
+    copy_bytes(y.data, c.stream.device, x.data, c.stream.device, n);
 }
 constexpr OpDef bucket_row(const char* name, const char* inputs, Specs (*infer)(const InferCall&), KernelFn kernel) {
   return {.name = name,
@@ -118,10 +114,8 @@ constexpr OpDef start_row() {
   return row;
 }
 constexpr OpDef wait_row() {
-  OpDef row = bucket_row("wait_bucket", "token, tensors...", &infer_wait_bucket, &wait_bucket_kernel);
-  row.inputs = at_least(2);
-  row.outputs = -1;
-  row.shape_inputs = 0xfffe;  // all but the token
+  OpDef row = bucket_row("wait_bucket", "begun", &infer_wait_bucket, &wait_bucket_kernel);
+  row.flags.in_place = true;
   return row;
 }
 
@@ -130,16 +124,24 @@ TANDEM_INLINE Tensor start_bucket(const Communicator& group, i64 number, const s
   Groups::check_alive("all_reduce", group);
   std::vector<const Tensor*> in;
   for (const Tensor& t : tensors) in.push_back(&t);
-  return apply_one(start_bucket_op, {in.data(), in.size()}, SumBucketAttrs{group.name(), number, label}, no_options);
+  const Tensor begun =
+      apply_one(start_bucket_op, {in.data(), in.size()}, SumBucketAttrs{group.name(), number, label}, no_options);
+  if (!begun.is_symbolic()) bucket_of(group, number).held = begun;
+  return begun;
 }
 TANDEM_INLINE std::vector<Tensor> wait_bucket(const Communicator& group, i64 number, const std::string& label,
-                                              const Tensor& token, const std::vector<Tensor>& tensors) {
+                                              const Tensor& begun, const std::vector<Tensor>& tensors) {
   Groups::check_alive("all_reduce", group);
-  std::vector<const Tensor*> in{&token};
-  for (const Tensor& t : tensors) in.push_back(&t);
-  const Tensors r =
-      apply(wait_bucket_op, {in.data(), in.size()}, SumBucketAttrs{group.name(), number, label}, no_options);
-  return {r.begin(), r.end()};
+  const Tensor* const in[] = {&begun};
+  const Tensor all = apply_one(wait_bucket_op, in, SumBucketAttrs{group.name(), number, label}, no_options);
+  if (!all.is_symbolic()) bucket_of(group, number).held = Tensor();
+  std::vector<Tensor> r;
+  i64 at = 0;
+  for (const Tensor& t : tensors) {
+    r.push_back(reshape(all(Slice(at, at + t.shape().known_size())), t.shape()));
+    at += room_of(t.shape(), t.dtype());
+  }
+  return r;
 }
 
 }  // namespace distribute::impl

@@ -57,12 +57,11 @@ TANDEM_LAZY class Interpreter final : public Program {
       for (const NodeId i : graph_->nodes.ids())
         if (const Node& n = graph_->nodes[i]; is_early_[i]) values[n.first_out] = CallValues::value_of(variable(n));
     });
-    const CallScope* const limits = call_scope;
-    for (const NodeId i : graph_->nodes.ids()) {
-      if (limits) [[unlikely]]
-        check_limits(*limits, *graph_, graph_->nodes[i]);
-      step(i, arguments, donated, values);
-      for (ValueId v : dies_[i]) values[v] = Tensor();
+    try {
+      run_nodes(arguments, donated, values);
+    } catch (...) {
+      end_early_work(values);
+      throw;
     }
     Tensors out;
     for (ValueId v : graph_->outputs) out.push(values[v]);
@@ -70,6 +69,26 @@ TANDEM_LAZY class Interpreter final : public Program {
   }
 
  private:
+  void run_nodes(Inputs arguments, Span<Tensor> donated, ById<ValueId, Tensor>& values) const {
+    const CallScope* const limits = call_scope;
+    for (const NodeId i : graph_->nodes.ids()) {
+      if (limits) [[unlikely]]
+        check_limits(*limits, *graph_, graph_->nodes[i]);
+      step(i, arguments, donated, values);
+      for (ValueId v : dies_[i]) values[v] = Tensor();
+    }
+  }
+  // As PlannedProgram::end_early_work.
+  void end_early_work(ById<ValueId, Tensor>& values) const {
+    for (const Node& n : graph_->nodes) {
+      if (!n.op->flags.early || !values[n.first_out].is_set() || !last_[n.first_out].is_set()) continue;
+      try {
+        apply_op(last_[n.first_out], values);
+      } catch (const std::exception&) {
+        // It has ended already, or cannot end: then nothing writes any more.
+      }
+    }
+  }
   void step(NodeId node, Inputs arguments, Span<Tensor> donated, ById<ValueId, Tensor>& values) const {
     const Node& n = graph_->nodes[node];
     const ValueId first = n.first_out;

@@ -1,6 +1,6 @@
 // Plan: where each value of a graph of known sizes is stored while it runs. Lifetimes become offsets in one arena;
-// views share their base's buffer, and so do operands of a concat along axis 0; a dying input's buffer may be reused
-// for the output. Not here: running it (program.hpp).
+// views share their base's buffer, and so do operands of a concat along axis 0 and of ops that begin work beside the
+// program; a dying input's buffer may be reused for the output. Not here: running it (program.hpp).
 #pragma once
 #include <string>
 
@@ -25,9 +25,9 @@ struct Plan {
     arena,     // at a fixed offset of the call's arena
     fresh      // a separate tensor, since it outlives the call: returned, assigned, or passed to control flow
   };
-  // A view's base is the value in whose buffer it lies; the base of an operand stored in a
-  // concat's or stack's buffer is that result, whose lifetime then begins with its first operand. All other values
-  // are their own bases.
+  // A view's base is the value in whose buffer it lies; the base of an operand stored in the buffer of a concat, a
+  // stack or an early op is that result, whose lifetime then begins with its first operand. All other values are their
+  // own bases.
   ById<ValueId, ValueId> base;
   ById<ValueId, std::size_t> offset;  // in bytes, into the base
   // Of bases.

@@ -113,16 +113,20 @@ TANDEM_LAZY class Planner {
     }
   }
 
-  // An operand of a concat along axis 0 is computed directly into the concat's buffer, so nothing is copied.
+  // An operand of a concat along axis 0 is computed directly into the concat's buffer, so nothing is copied; so is one
+  // of an early op.
   bool assign_slots() {
     LeanVector<const Node*> concats;
-    for (const Node& n : g_.nodes)
-      if (concatenates_rows(n) && may_move(n.first_out) && assign_slots(n)) concats.push_back(&n);
+    for (const NodeId i : g_.nodes.ids()) {
+      const Node& n = g_.nodes[i];
+      if (n.op->flags.early) assign_early_slots(i);
+      else if (concatenates_rows(n) && may_move(n.first_out) && assign_slots(n)) concats.push_back(&n);
+    }
     for (std::size_t j = concats.size(); j-- > 0;)  // nested concats: the outer one is resolved first
       if (const Slot outer = slots_[concats[j]->first_out]; outer.of.is_set())
         for (ValueId x : concats[j]->in)
           if (Slot& p = slots_[x]; p.of == concats[j]->first_out) p = {outer.of, outer.offset + p.offset};
-    if (concats.empty()) return false;
+    if (!has_slots_) return false;
     for (const ValueId v : p_.base.ids())
       if (const Slot& p = slots_[p_.base[v]]; p.of.is_set()) p_.base[v] = p.of, p_.offset[v] += p.offset;
     return true;
@@ -134,8 +138,25 @@ TANDEM_LAZY class Planner {
       if (may_move(x) && !slots_[x].of.is_set() && offset % 64 == 0) slots_[x] = {concat.first_out, offset}, any = true;
       offset += g_.spec(x).bytes();
     }
+    has_slots_ |= any;
     return any;
   }
+  // The operands of an early op lie in its result one behind another, each at a multiple of 64 bytes. What runs beside
+  // the program changes them from then on, so only one that dies here may be computed there.
+  void assign_early_slots(NodeId node) {
+    const Node& n = g_.nodes[node];
+    std::size_t bytes = 0;
+    for (const ValueId x : n.in) bytes += early_bytes(x);
+    if (n.outputs != 1 || !may_move(n.first_out) || g_.spec(n.first_out).bytes() != bytes) return;
+    std::size_t offset = 0;
+    for (const ValueId x : n.in) {
+      const ValueId b = base(x);
+      if (may_move(b) && spans_base(x) && p_.last_use[b] == node && !slots_[b].of.is_set())
+        slots_[b] = {n.first_out, offset}, has_slots_ = true;
+      offset += early_bytes(x);
+    }
+  }
+  std::size_t early_bytes(ValueId v) const { return (g_.spec(v).bytes() + 63) / 64 * 64; }
   static bool concatenates_rows(const Node& n) {
     if (n.op != &concat_op && n.op != &stack_op) return false;
     return n.attrs.get<rules::JoinAttrs>().axis == 0;
@@ -346,6 +367,7 @@ TANDEM_LAZY class Planner {
     std::size_t offset = 0;
   };
   ById<ValueId, Slot> slots_;
+  bool has_slots_ = false;
   ById<ValueId, char> is_allocated_;       // by base: whether it was allocated before its own op, for its first operand
   ById<ValueId, char> released_;           // by base: whether its buffer was released or reused
   ById<ValueId, ArgumentIndex> argument_;  // the argument that it is

@@ -34,9 +34,14 @@ class PlannedProgram : public Program {
       in_bodies.read();  // first: the early reads take its values
       run_steps(early_, *execution, arguments);
     });
-    if (is_profiling() || (segments_.empty() && (branches_.empty() || config::inter_op_parallelism_threads() == 1)))
-      run_steps(steps_, *execution, arguments);
-    else run_parts(*execution, arguments);
+    try {
+      if (is_profiling() || (segments_.empty() && (branches_.empty() || config::inter_op_parallelism_threads() == 1)))
+        run_steps(steps_, *execution, arguments);
+      else run_parts(*execution, arguments);
+    } catch (...) {
+      end_early_work(*execution);
+      throw;
+    }
     Tensors out;
     out.reserve(static_cast<unsigned>(graph_->outputs.size()));
     for (ValueId v : graph_->outputs) out.push(execution->tensor(v, arguments));
@@ -185,6 +190,8 @@ class PlannedProgram : public Program {
   TANDEM_LAZY void check_sizes(const Step& s, const Execution& e) const;
   TANDEM_LAZY void run_step(const Step& s, Execution& e, Inputs arguments) const;
   TANDEM_LAZY void run_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const;
+  TANDEM_LAZY void find_early_ends();
+  TANDEM_LAZY void end_early_work(Execution& e) const;
   TANDEM_LAZY void find_branches(const ById<NodeId, std::size_t>& first_step);
   TANDEM_LAZY void run_parts(Execution& e, Inputs arguments) const;
   TANDEM_LAZY void run_region(const Region& r, Execution& e) const;
@@ -200,6 +207,7 @@ class PlannedProgram : public Program {
   Plan plan_;
   ById<ValueId, NodeId> producers_;
   LeanVector<Step> early_, steps_;          // early_: early_reads()
+  LeanVector<std::uint32_t> early_ends_;    // the steps that read the results of early ops
   LeanVector<Segment> segments_;            // in order
   LeanVector<Region> branches_;             // the regions, in order
   LeanVector<std::uint32_t> branch_steps_;  // by branch: its steps, in order,

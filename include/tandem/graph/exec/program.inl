@@ -80,6 +80,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::compile() {
   }
   first_use_.push_back(static_cast<std::uint32_t>(uses_.size()));
   find_packers();
+  find_early_ends();
   first_step.push_back(steps_.size());
   find_branches(first_step);
   find_segments();
@@ -99,6 +100,26 @@ TANDEM_LAZY_INLINE void PlannedProgram::find_branches(const ById<NodeId, std::si
   branch_start_.push_back(number(branch_steps_.size()));
 }
 
+TANDEM_LAZY_INLINE void PlannedProgram::find_early_ends() {
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const auto& in = steps_[i].node->in;
+    const bool reads = steps_[i].op && std::any_of(in.begin(), in.end(), [&](ValueId v) {
+                         return graph_->nodes[producers_[v]].op->flags.early;
+                       });
+    if (reads) early_ends_.push_back(static_cast<std::uint32_t>(i));
+  }
+}
+// A call has failed. What early ops have begun writes to its arena until the ops that read their results have run: run
+// them before the arena is another call's.
+TANDEM_LAZY_INLINE void PlannedProgram::end_early_work(Execution& e) const {
+  for (const std::uint32_t i : early_ends_) try {
+      const Step& s = steps_[i];
+      if (s.freshes) bind_outputs(s, e);
+      invoke(*s.op, e.calls[s.call], s.stream);
+    } catch (const std::exception&) {
+      // It was not begun, has ended already, or cannot end: then nothing writes any more.
+    }
+}
 TANDEM_LAZY_INLINE void PlannedProgram::find_packers() {
   ById<ValueId, LeanVector<std::uint32_t>> packers(graph_->specs.size());
   for (const Step& s : steps_)
