@@ -61,7 +61,9 @@ struct Liveness::State {
   LivenessOptions options;
   double period;
   std::string key, store_node{};
-  TcpStore store, questions;  // heartbeats; what missing() asks, with a shorter timeout
+  TcpStore store;  // of the heartbeats
+  std::mutex asking{};
+  std::optional<TcpStore> questions{};  // what ask() asks; guarded by `asking`
   std::atomic<i64> step{-1}, begun{0}, last_answer{0}, begun_at{0};
   std::atomic<int> lost{0};
   std::atomic<bool> has_failed{false};
@@ -75,12 +77,27 @@ struct Liveness::State {
       : options(o),
         period(std::clamp(o.timeout / 8, 0.05, 1.)),
         key(o.folder + std::to_string(o.rank)),
-        store(o.store, std::min(o.timeout, 15.)),
-        questions(o.store, std::min(o.timeout, 15.)) {
+        store(o.store, std::min(o.timeout, 15.)) {
     store.set_timeout(patience());
-    questions.set_timeout(0.5);
     beat();
     store.tie(key);
+  }
+  // Calls f(store) by another connection than that of the heartbeats, whose answers may take so many seconds. One
+  // without an answer is of no use any more: the next question connects again.
+  template <class F>
+  auto ask(double seconds, const F& f) {
+    const std::lock_guard lock(asking);
+    if (!questions) questions.emplace(options.store, seconds);
+    questions->set_timeout(seconds);
+    try {
+      return f(*questions);
+    } catch (const errors::UnavailableError&) {
+      questions.reset();
+      throw;
+    }
+  }
+  std::vector<TcpStore::Entry> entries(double seconds) {
+    return ask(seconds, [this](TcpStore& by) { return by.list(options.folder); });
   }
   std::string line(const char* doing) const { return liveness::line({step.load(), begun.load(), doing, options.node}); }
   void tell(TcpStore& by, const char* doing) {
@@ -194,8 +211,7 @@ TANDEM_INLINE void Liveness::report_begun(i64 n) {
 TANDEM_INLINE void Liveness::give_up() {
   state_->has_failed.store(true);
   try {
-    state_->questions.set_timeout(0.5);
-    state_->questions.set(state_->key, state_->line("failed"));
+    state_->ask(0.5, [this](TcpStore& by) { return by.set(state_->key, state_->line("failed")); });
   } catch (const std::exception&) {
     // The store has gone before: there is nobody to tell.
   }
@@ -231,8 +247,7 @@ TANDEM_INLINE int Liveness::lost() const { return state_->lost.load(std::memory_
 TANDEM_INLINE std::string Liveness::missing(Span<const int> ranks) const {
   std::vector<TcpStore::Entry> entries;
   try {
-    state_->questions.set_timeout(state_->is_store_silent() ? 0.5 : 3);
-    entries = state_->questions.list(state_->options.folder);
+    entries = state_->entries(state_->is_store_silent() ? 0.5 : 3);
   } catch (const errors::UnavailableError&) {
     return state_->is_store_gone() ? state_->store_is_silent() : std::string();
   }
@@ -268,7 +283,7 @@ TANDEM_INLINE void Liveness::wait_until_all_left(double seconds) const {
   };
   try {
     while (tandem::detail::nanoseconds_now() < end) {
-      const std::vector<TcpStore::Entry> entries = state_->questions.list(state_->options.folder);
+      const std::vector<TcpStore::Entry> entries = state_->entries(0.5);
       if (std::all_of(entries.begin(), entries.end(), is_gone)) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
