@@ -1,0 +1,170 @@
+"""Tests of distribute with real processes on several machines: network namespaces with links of 1 Gbit/s.
+
+network.py PROGRAM [--seed S]   distribute_ranks, connected by Gloo, a rank on each of three machines:
+    a link that is cut for a second: training goes on, and all sums are right
+    a link that is cut: all ranks raise UnavailableError in time, and the others say who is missing
+    a link that comes back when the others have given up: no rank goes on
+Exits with status 77 where namespaces or links cannot be made: it needs root, or CAP_SYS_ADMIN and CAP_NET_ADMIN.
+"""
+
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+
+from processes import TIMEOUT, Ranks, environment
+
+MACHINES = 3
+PORT = "29555"
+
+
+class Skip(Exception):
+    pass
+
+
+def call(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise Skip(f"{' '.join(command)}: {done.stderr.strip()}")
+
+
+class Network:
+    """Machines behind a switch. All of it is in namespaces, which this process alone uses."""
+
+    def __init__(self):
+        self.prefix = f"tandem{os.getpid()}"
+        self.made = []
+
+    def __enter__(self):
+        try:
+            self.make()
+        except (Skip, FileNotFoundError) as e:
+            self.__exit__()
+            raise Skip(str(e)) from None
+        return self
+
+    def make(self):
+        switch = self.namespace("switch")
+        call("ip", "-n", switch, "link", "add", "name", "br", "type", "bridge")
+        call("ip", "-n", switch, "link", "set", "dev", "br", "up")
+        for i in range(MACHINES):
+            name = self.namespace(i)
+            call("ip", "link", "add", "name", "eth", "netns", name, "type", "veth", "peer", "name", f"port{i}", "netns", switch)
+            call("ip", "-n", switch, "link", "set", "dev", f"port{i}", "master", "br", "up")
+            call("ip", "-n", name, "address", "add", f"10.77.0.{i + 1}/24", "dev", "eth")
+            for device in ("lo", "eth"):
+                call("ip", "-n", name, "link", "set", "dev", device, "up")
+            self.slow(name)
+
+    def namespace(self, name):
+        full = f"{self.prefix}-{name}"
+        call("ip", "netns", "add", full)
+        self.made.append(full)
+        return full
+
+    @staticmethod
+    def slow(name):
+        """With a delay where the kernel has netem, without one where it has only tbf."""
+        queue = ["tc", "-n", name, "qdisc", "add", "dev", "eth", "root"]
+        try:
+            call(*queue, "netem", "rate", "1gbit", "delay", "100us")
+        except Skip:
+            call(*queue, "tbf", "rate", "1gbit", "burst", "128kb", "latency", "50ms")
+
+    def link(self, machine, state):
+        call("ip", "-n", f"{self.prefix}-switch", "link", "set", "dev", f"port{machine}", state)
+
+    def start(self, program, *arguments):
+        processes = []
+        for i in range(MACHINES):
+            e = environment(RANK=str(i), WORLD_SIZE=str(MACHINES), LOCAL_RANK="0", LOCAL_WORLD_SIZE="1",
+                            MASTER_ADDR="10.77.0.1", MASTER_PORT=PORT)
+            inside = ["ip", "netns", "exec", f"{self.prefix}-{i}", "unshare", "--uts", "sh", "-c",
+                      f'hostname machine{i}; exec "$@"', "sh", program, *arguments]
+            processes.append(subprocess.Popen(inside, env=e, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
+        return Ranks(processes)
+
+    def __exit__(self, *_):
+        for name in self.made:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+
+
+def have_begun(text):
+    return len(re.findall(r"rank \d+: step 0\n", text)) == MACHINES
+
+
+def check_short_cut(network, program, generator):
+    group = network.start(program, "train", "60", "400")
+    try:
+        if not group.read(60, have_begun):
+            yield f"a short cut: did not start:\n{group.text[-2000:]}"
+            return
+        machine = generator.randrange(MACHINES)
+        network.link(machine, "down")
+        time.sleep(1)
+        network.link(machine, "up")
+        group.read(120, lambda text: len(re.findall(r"rank \d+: all passed", text)) == MACHINES)
+        passed = len(re.findall(r"rank \d+: all passed", group.text))
+        print(f"machine {machine} cut off for a second: {passed} ranks have passed")
+        if passed != MACHINES:
+            yield f"a short cut of machine {machine}: {passed} ranks have passed:\n{group.text[-3000:]}"
+    finally:
+        group.end()
+
+
+def check_cut(network, program, generator):
+    group = network.start(program, "train", str(TIMEOUT))
+    machine = generator.randrange(MACHINES)
+    try:
+        if not group.read(60, have_begun):
+            yield f"a cut: did not start:\n{group.text[-2000:]}"
+            return
+        group.read(generator.uniform(0, 1.5))
+        network.link(machine, "down")
+        group.read(TIMEOUT + 20, lambda text: len(re.findall(r"UNAVAILABLE.*\n", text)) == MACHINES)
+        said = re.findall(r"rank (\d+): UNAVAILABLE after ([\d.]+) s in step (\d+): (.*)", group.text)
+        print(f"machine {machine} cut off: {'; '.join(f'rank {r} after {waited} s' for r, waited, *_ in said)}")
+        if sorted(int(r) for r, *_ in said) != list(range(MACHINES)):
+            yield f"machine {machine} cut off: these have raised: {said}:\n{group.text[-3000:]}"
+            return
+        for rank, waited, step, text in said:
+            print(f"  rank {rank}: {text[:200]}")
+            if float(waited) > TIMEOUT + 1:
+                yield f"machine {machine} cut off: rank {rank} has waited for {waited} s"
+            names = rf"rank {machine} \(node machine{machine}\) was last seen|rank 0, which keeps the heartbeats, was last seen"
+            if int(rank) != machine and not re.search(names, text):
+                yield f"machine {machine} cut off: rank {rank} does not say who is missing: {text}"
+        network.link(machine, "up")
+        group.read(2)
+        if "FAILED" in group.text or "all passed" in group.text:
+            yield f"machine {machine} is back, and a rank went on:\n{group.text[-3000:]}"
+    finally:
+        network.link(machine, "up")
+        group.end()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    arguments = parser.parse_args()
+    generator = random.Random(arguments.seed)
+    print("seed", arguments.seed)
+    try:
+        with Network() as network:
+            problems = list(check_short_cut(network, arguments.program, generator))
+            for _ in range(3):
+                problems += check_cut(network, arguments.program, generator)
+    except Skip as e:
+        print("skipped:", e)
+        sys.exit(77)
+    for problem in problems:
+        print("FAILED:", problem)
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
