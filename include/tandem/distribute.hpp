@@ -18,6 +18,7 @@
 #include "tandem/distribute/collectives.inl"
 #include "tandem/distribute/combine.inl"
 #include "tandem/distribute/communicator.inl"
+#include "tandem/distribute/communicator_checks.inl"
 #include "tandem/distribute/launch.inl"
 #include "tandem/distribute/liveness.inl"
 #include "tandem/distribute/make_parallel.inl"

@@ -89,6 +89,21 @@ def check_collectives(arguments):
         took = re.search(r"alone: ([\d.]+) s, ([\d.]+) s", run.stdout)
         if not took or float(took[1]) < 0.5 or float(took[2]) > 0.5:
             yield f"gloo: a rank that does not come: status {run.returncode}:\n{run.stdout}{run.stderr}"
+    for name, launcher in (("gloo", [arguments.gloo, "-n", "2", "--"]), ("mpi", mpirun(arguments.mpi, 2))):
+        if launcher[0] is None:
+            continue
+        run = subprocess.run([*launcher, arguments.program, "another"], env=environment(), capture_output=True, text=True,
+                             timeout=100)
+        said = re.findall(r"rank (\d): FAILED_PRECONDITION: .*by (?:sum|max), 4 elements.*\n", run.stdout)
+        if name == "gloo" and run.returncode or sorted(said) != ["0", "1"] or (
+                name == "mpi" and "(operation 150 of" not in run.stdout):  # a dead group of MPI does not end in order
+            yield f"{name}: another operation: status {run.returncode}:\n{run.stdout}{run.stderr}"
+    if arguments.mpi:  # of unequal numbers of steps the 200th operation is the first that differs
+        run = subprocess.run(mpirun(arguments.mpi, 2, arguments.program, "unequal"), env=environment(),
+                             capture_output=True, text=True, timeout=100)
+        said = re.findall(r"rank (\d): FAILED_PRECONDITION: .*float32 by sum, 1000 elements.*\n", run.stdout)
+        if sorted(said) != ["0", "1"]:
+            yield f"mpi: unequal numbers of steps: status {run.returncode}:\n{run.stdout}{run.stderr}"
     if arguments.mpi:  # a rank that ends with a status ends the others, long before their timeout
         begin = time.monotonic()
         run = subprocess.run(mpirun(arguments.mpi, 2, arguments.program, "end", "5"), env=environment(),

@@ -1,9 +1,7 @@
-// Definitions of distribute/communicator.hpp: groups, their time limits and their errors.
+// Definitions of distribute/communicator.hpp: groups, their time limits and their errors. Not here: the comparison of
+// operations (communicator_checks.inl).
 #pragma once
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +14,7 @@
 #include "tandem/core/backend.hpp"
 #include "tandem/distribute/bucket.hpp"
 #include "tandem/distribute/communicator.hpp"
+#include "tandem/distribute/communicator_state.hpp"
 #include "tandem/distribute/lone.hpp"
 #include "tandem/distribute/texts.hpp"
 
@@ -42,36 +41,7 @@ TANDEM_INLINE Registry& registry() {
   return *made;
 }
 
-// What the ranks of a group compare before an operation: a text that ends at a zero.
-using Fingerprint = std::array<char, 192>;
-constexpr i64 checked_operations = 100;
 }  // namespace impl
-
-struct Communicator::State final : Opaque, DeviceErrors {
-  const char* kind() const override { return "communicator"; }
-
-  std::string name;
-  std::unique_ptr<Transport> transport;
-  double timeout = 0;
-  int local_rank = 0, local_size = 1, node = 0, nodes = 1;
-  i64 step = -1, operations = 0, splits = 0;
-  bool checks_all = false;
-  const pid_t process = ::getpid();
-  std::string failure;  // why the group is dead; empty: it is not
-  std::map<i64, impl::Bucket> buckets;
-  std::map<int, std::unique_ptr<DeviceTransport>> on_gpu;  // by the number of this rank's GPU
-
-  void check_process(const char* op) const;
-  bool is_dead();
-  void check_alive(const char* op);
-  void check(const Collective& call, const char* op, const std::string& label, bool on_gpu);
-  void find_nodes();
-  std::vector<impl::Fingerprint> gather(const impl::Fingerprint& own, const char* op, const std::string& what);
-  void wait(Pending& pending, const char* op, const std::string& what);
-  [[noreturn]] void fail(const char* op, const std::string& what, i64 at_step);
-  TANDEM_INLINE std::string text(const CallText& call, const std::string& why) const override;
-  void die(const std::string& why);
-};
 
 struct Running::Call {
   Ref<Opaque> group;
@@ -80,27 +50,6 @@ struct Running::Call {
 };
 TANDEM_INLINE void Running::Delete::operator()(Call* c) const { delete c; }
 
-namespace impl {
-// "all_reduce 'dense/kernel' (4.2 MB)".
-inline std::string call_text(const std::string& op, const std::string& label) {
-  return label.empty() ? op : op + " " + label;
-}
-inline std::string step_text(i64 step) { return step < 0 ? std::string() : " at step " + std::to_string(step); }
-}  // namespace impl
-
-// The texts of all ranks.
-TANDEM_INLINE std::vector<impl::Fingerprint> Communicator::State::gather(const impl::Fingerprint& own, const char* op,
-                                                                         const std::string& what) {
-  std::vector<impl::Fingerprint> all(static_cast<std::size_t>(transport->size()));
-  const std::vector<i64> each(all.size(), static_cast<i64>(own.size()));
-  const Collective call{.kind = Collective::all_gather,
-                        .input = own.data(),
-                        .output = all.data(),
-                        .count = static_cast<i64>(own.size()),
-                        .receive = each};
-  wait(*transport->start(call), op, what);
-  return all;
-}
 // A child of fork() has neither the threads of the transport nor connections of its own. A process without a launcher
 // needs none.
 TANDEM_INLINE void Communicator::State::check_process(const char* op) const {
@@ -108,31 +57,6 @@ TANDEM_INLINE void Communicator::State::check_process(const char* op) const {
     errors::raise<errors::FailedPreconditionError>(op, "group '" + name +
                                                            "' belongs to the process that has made this one by fork(): "
                                                            "call its operations there");
-}
-// Compares the call with those of the other ranks, before it is made: different ones would wait for each other or
-// exchange nonsense.
-TANDEM_INLINE void Communicator::State::check(const Collective& call, const char* op, const std::string& label,
-                                              bool gpu) {
-  if (operations++ >= impl::checked_operations && !checks_all) return;
-  const auto size = static_cast<std::size_t>(transport->size());
-  if (size == 1) return;
-  impl::Fingerprint own{};
-  const std::string common = impl::common_text(call) + (gpu ? " on a GPU" : ""), text = common + '\0' + label;
-  std::memcpy(own.data(), text.data(), std::min(text.size(), own.size() - 1));
-  const std::vector<impl::Fingerprint> all = gather(own, op, impl::call_text(op, label));
-  const auto label_of = [&](std::size_t rank) {
-    const char* const first = all[rank].data();
-    const std::string l(first + std::strlen(first) + 1);  // the last character is a zero, so is one before
-    return l.empty() ? std::string() : " for " + l;
-  };
-  for (std::size_t i = 1; i < size; ++i) {
-    if (std::strcmp(all[i].data(), all[0].data()) == 0) continue;
-    die("ranks called different operations: rank 0 " + std::string(all[0].data()) + label_of(0) + ", rank " +
-        std::to_string(i) + " " + all[i].data() + label_of(i));
-    errors::raise<errors::FailedPreconditionError>(op, failure + " (operation " + std::to_string(operations) +
-                                                           " of group '" + name +
-                                                           "': all ranks must run the same program)");
-  }
 }
 // Waits for an operation of the transport; the group is dead if that fails.
 TANDEM_INLINE void Communicator::State::wait(Pending& pending, const char* op, const std::string& what) {
@@ -173,30 +97,6 @@ TANDEM_INLINE bool Communicator::State::is_dead() {
 TANDEM_INLINE void Communicator::State::check_alive(const char* op) {
   if (is_dead()) errors::raise<errors::UnavailableError>(op, "group '" + name + "' is dead since " + failure);
 }
-// Which ranks share a machine.
-TANDEM_INLINE void Communicator::State::find_nodes() {
-  const auto size = static_cast<std::size_t>(transport->size());
-  if (size == 1) return;
-  impl::Fingerprint own{};
-  const std::string here = transport->node();
-  std::memcpy(own.data(), here.data(), std::min(here.size(), own.size() - 2));
-  char& asks_for_checks = own.back();  // an environment variable may not reach all ranks
-  asks_for_checks = static_cast<char>(checks_all);
-  std::vector<impl::Fingerprint> all = gather(own, "Communicator", "meeting the other ranks");
-  for (impl::Fingerprint& of_rank : all) checks_all |= of_rank.back() != 0, of_rank.back() = 0;
-  asks_for_checks = 0;
-  std::vector<impl::Fingerprint> distinct;
-  local_size = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    if (std::find(distinct.begin(), distinct.end(), all[i]) == distinct.end()) distinct.push_back(all[i]);
-    if (all[i] != own) continue;
-    local_rank += static_cast<int>(i) < transport->rank();
-    ++local_size;
-  }
-  nodes = static_cast<int>(distinct.size());
-  node = static_cast<int>(std::find(distinct.begin(), distinct.end(), own) - distinct.begin());
-}
-
 TANDEM_INLINE Communicator::State& Communicator::state() const { return static_cast<State&>(*state_); }
 
 TANDEM_INLINE Communicator::Communicator(std::string name, std::unique_ptr<Transport> transport, double timeout)

@@ -16,7 +16,7 @@
 #include "tandem/distribute/liveness.hpp"
 #include "tandem/distribute/raised_errors.hpp"
 #include "tandem/distribute/socket.hpp"
-#include "tandem/distribute/texts.hpp"
+#include "tandem/distribute/waiting_calls.hpp"
 #include "tandem/distribute_gloo/no_sigpipe.hpp"
 #include "tandem/distribute_gloo/process.hpp"
 #include "tandem/distribute_gloo/transport.hpp"
@@ -31,44 +31,6 @@ inline std::string without_place(const std::string& error) {
   const std::size_t end = error.find("] ");
   return error.starts_with('[') && end != std::string::npos ? error.substr(end + 2) : error;
 }
-
-/// The calls of a group's ranks that wait for long, in the store: different ones wait for each other in vain.
-class WaitingCalls {
- public:
-  WaitingCalls(std::shared_ptr<Process> process, const std::string& group, int rank)
-      : process_(std::move(process)), folder_(group + "/waits/"), rank_(rank) {}
-
-  /// Seconds that a call waits before it is compared. The next comparisons follow after twice the time of the one
-  /// before: all ranks ask the one store.
-  double period() const { return std::clamp(process_->timeout / 8, 0.05, 1.); }
-  /// Tells the others, and compares. Takes at most a period; a store that does not answer is asked again next time.
-  ///   throws  errors::FailedPreconditionError if another rank's operation of that number is another one
-  void compare(const Collective& call, i64 number) {
-    const std::string prefix = std::to_string(number) + " ", own = prefix + common_text(call);
-    std::vector<TcpStore::Entry> entries;
-    try {
-      if (!store_) store_.emplace(process_->place, period() / 3);
-      store_->set(folder_ + std::to_string(rank_), own);
-      entries = store_->list(folder_);
-    } catch (const errors::UnavailableError&) {
-      store_.reset();
-      return;
-    }
-    for (const TcpStore::Entry& e : entries)
-      if (e.value.starts_with(prefix) && e.value != own)
-        errors::raise<errors::FailedPreconditionError>(
-            "gloo", "ranks called different operations: rank " + std::to_string(rank_) + " " + common_text(call) +
-                        ", rank " + e.key.substr(folder_.size()) + " " + e.value.substr(prefix.size()) +
-                        " (operation " + std::to_string(number + 1) +
-                        " of the group: all ranks must run the same program, with equally many steps)");
-  }
-
- private:
-  const std::shared_ptr<Process> process_;
-  const std::string folder_;
-  const int rank_;
-  std::optional<TcpStore> store_{};  // connected by the first comparison
-};
 
 class GlooPending final : public Pending {
  public:
@@ -145,7 +107,7 @@ class GlooTransport final : public Transport {
       errors::raise<errors::UnavailableError>("gloo", "cannot connect the group: " + without_place(e.what()));
     }
     context_ = std::move(context);
-    calls_ = std::make_shared<WaitingCalls>(process_, name_, rank);
+    calls_ = std::make_shared<WaitingCalls>("gloo", process_->place, process_->timeout, name_, rank);
     errors_ = std::make_shared<RaisedErrors>(process_->place, name_ + "/errors/",
                                              members_[static_cast<std::size_t>(rank)], node_name());
     worker_ = std::make_shared<Worker>(context_, process_->timeout);

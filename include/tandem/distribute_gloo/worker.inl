@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "tandem/distribute/start_thread.hpp"
+#include "tandem/distribute/texts.hpp"
 #include "tandem/distribute_gloo/no_sigpipe.hpp"
 #include "tandem/distribute_gloo/worker.hpp"
-#include "tandem/util/fnv1a.hpp"
 
 namespace TANDEM_NS::distribute::impl::gloo_backend {
 
@@ -25,18 +25,7 @@ TANDEM_INLINE void Worker::begin() {
 // ones never meet, as one that is too large for its buffer ends the process, and another dtype gives nonsense. Each
 // then waits until it finds the other call in the store.
 inline std::uint32_t tag_of(const Collective& c, std::uint32_t n) {
-  const bool has_rows = c.kind == Collective::all_gather || c.kind == Collective::all_to_all;
-  const bool combines = c.kind == Collective::all_reduce || c.kind == Collective::reduce_scatter;
-  u64 hash = tandem::detail::fnv1a_start;
-  const auto mix = [&](i64 number) {
-    hash = (hash ^ static_cast<u64>(number)) * 0x9e3779b97f4a7c15;
-    hash ^= hash >> 32;
-  };
-  mix(c.kind);
-  if (c.kind != Collective::barrier) mix(static_cast<i64>(c.dtype)), mix(has_rows ? c.unit : c.count);
-  if (combines) mix(static_cast<i64>(c.op));
-  if (c.kind == Collective::broadcast) mix(c.root);
-  return static_cast<std::uint32_t>(hash) + n;
+  return static_cast<std::uint32_t>(common_hash(c)) + n;
 }
 
 TANDEM_INLINE std::shared_ptr<Job> Worker::add(const Collective& call) {

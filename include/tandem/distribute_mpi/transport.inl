@@ -10,6 +10,7 @@
 #include "tandem/distribute/liveness.hpp"
 #include "tandem/distribute/raised_errors.hpp"
 #include "tandem/distribute/socket.hpp"
+#include "tandem/distribute/waiting_calls.hpp"
 #include "tandem/distribute_mpi/collectives.hpp"
 #include "tandem/distribute_mpi/engine.hpp"
 #include "tandem/distribute_mpi/transport.hpp"
@@ -41,17 +42,29 @@ class MpiPending final : public Pending {
  public:
   ///   number  of the operation in its group, from 0
   MpiPending(Engine& engine, std::shared_ptr<Heart> heart, std::shared_ptr<RaisedErrors> errors,
-             std::shared_ptr<Operation> op, i64 number)
-      : engine_(engine), heart_(std::move(heart)), errors_(std::move(errors)), op_(std::move(op)), number_(number) {}
+             std::shared_ptr<WaitingCalls> calls, std::shared_ptr<Operation> op, const Collective& call, i64 number)
+      : engine_(engine),
+        heart_(std::move(heart)),
+        errors_(std::move(errors)),
+        calls_(std::move(calls)),
+        op_(std::move(op)),
+        call_(call),
+        number_(number) {}
   bool wait(double seconds) override {
     const i64 moment = distribute::detail::moment_after(seconds);
     i64 lost_since = 0, question = distribute::detail::moment_after(RaisedErrors::period);
+    double period = calls_ ? calls_->period() : 0;
+    i64 comparison = distribute::detail::moment_after(period);
     std::string raised;
     const bool has_ended = engine_.wait(op_, moment, [&] {
       if (errors_ && tandem::detail::nanoseconds_now() >= question) {
         raised = errors_->before(number_);
         question = distribute::detail::moment_after(RaisedErrors::period);
         if (!raised.empty()) return true;
+      }
+      if (calls_ && tandem::detail::nanoseconds_now() >= comparison) {
+        calls_->compare(call_, number_);
+        comparison = distribute::detail::moment_after(period *= 2);
       }
       if (!heart_->sees_a_loss()) return lost_since = 0, false;
       if (lost_since == 0) lost_since = tandem::detail::nanoseconds_now();
@@ -61,7 +74,12 @@ class MpiPending final : public Pending {
     if (engine_.is_abandoned()) errors::raise<errors::UnavailableError>("mpi", "the group was aborted");
     if (errors_ && raised.empty() && (has_ended || lost_since)) raised = errors_->any();
     if (!raised.empty()) errors::raise<errors::UnavailableError>("mpi", raised);
-    if (has_ended) heart_->raise(op_->error);
+    if (has_ended) {
+      if (calls_) calls_->compare(call_, number_);
+      heart_->raise(op_->error +
+                    " (so it may be when ranks call different operations: TANDEM_DISTRIBUTED_CHECK=1 "
+                    "compares all of them before)");
+    }
     if (lost_since) heart_->raise("the process of another rank has ended");
     return false;
   }
@@ -71,7 +89,9 @@ class MpiPending final : public Pending {
   Engine& engine_;
   const std::shared_ptr<Heart> heart_;
   const std::shared_ptr<RaisedErrors> errors_;  // null without heartbeats
+  const std::shared_ptr<WaitingCalls> calls_;   // likewise
   const std::shared_ptr<Operation> op_;
+  const Collective call_;  // its buffers and counts are not looked at
   const i64 number_;
 };
 
@@ -103,8 +123,9 @@ class MpiTransport final : public Transport {
     });
     const std::vector<i64> all = gather(engine_, world_rank, size_, group_, timeout_);
     members_.assign(all.begin(), all.end());
-    if (heart_->liveness)
-      errors_ = std::make_shared<RaisedErrors>(heart_->place, name_ + "/errors/", world_rank, node_name());
+    if (!heart_->liveness) return;
+    errors_ = std::make_shared<RaisedErrors>(heart_->place, name_ + "/errors/", world_rank, node_name());
+    calls_ = std::make_shared<WaitingCalls>("mpi", heart_->place, timeout_, name_, rank_);
   }
   const char* kind() const override { return "mpi"; }
   int rank() const override { return rank_; }
@@ -127,7 +148,7 @@ class MpiTransport final : public Transport {
 
   std::unique_ptr<Pending> start(const Collective& call) override {
     const auto op = begin_one(call);
-    return std::make_unique<MpiPending>(engine_, heart_, errors_, op, operations_ - 1);
+    return std::make_unique<MpiPending>(engine_, heart_, errors_, calls_, op, call, operations_ - 1);
   }
   // MPI_Comm_split has no variant that returns at once, and waits for ever: it is called when all ranks are known to be
   // here, but one that dies within the call leaves the others in it.
@@ -157,6 +178,7 @@ class MpiTransport final : public Transport {
   const std::shared_ptr<Heart> heart_;
   const std::string name_;
   std::shared_ptr<RaisedErrors> errors_;  // null without heartbeats
+  std::shared_ptr<WaitingCalls> calls_;   // likewise
   i64 operations_ = 0;
   int rank_ = 0, size_ = 1, splits_ = 0;
   std::vector<int> members_;  // their ranks in MPI_COMM_WORLD

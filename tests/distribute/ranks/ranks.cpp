@@ -193,6 +193,18 @@ void take_unequal_steps(const Communicator& world) {
   }
 }
 
+// Rank 1 asks for another sum at its 150th operation. MPI takes both for the same: the 200th one finds it.
+void call_another_operation(const Communicator& world) {
+  try {
+    for (int i = 0; i < 250; ++i) {
+      const bool other = i == 149 && world.rank() == 1;
+      distribute::all_reduce(fill({4}, 1.f), {.op = other ? distribute::ReduceOp::max : distribute::ReduceOp::sum});
+    }
+  } catch (const errors::FailedPreconditionError& e) {
+    std::printf("rank %d: FAILED_PRECONDITION: %s\n", world.rank(), e.what());
+  }
+}
+
 void take_steps(const Communicator& world, i64 steps) {
   for (i64 step = 0; step < steps; ++step) {
     world.set_step(step);
@@ -247,6 +259,7 @@ int main(int argc, char** argv) {
     if (test == "train") take_steps(world, argc > 3 ? std::atoll(argv[3]) : 1'000'000);
     if (test == "collectives") test_collectives(world);
     if (test == "unequal") take_unequal_steps(world);
+    if (test == "another") call_another_operation(world);
     if (test == "end" && world.rank() == 1) std::exit(std::atoi(argv[2]));
     if (test == "end") world.barrier();
     if (test == "vanish" && world.rank() == 1) ::raise(SIGKILL);
