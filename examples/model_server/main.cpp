@@ -116,6 +116,9 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--batching_parameters_file", f.batching_file,
                  "BatchingParameters as text or JSON: max_batch_size, batch_timeout_micros, max_enqueued_batches, "
                  "num_batch_threads, allowed_batch_sizes, enable_large_batch_splitting, pad_variable_length_inputs");
+  app.add_flag("--enable_per_model_batching_parameters", o.enable_per_model_batching_parameters,
+               "with --enable_batching: reads them from batching_params.pbtxt in the folder of a version; one without "
+               "the file is not batched; of --batching_parameters_file only num_batch_threads counts");
   app.add_option("--monitoring_config_file", f.monitoring_file,
                  "MonitoringConfig as text or JSON: prometheus_config { enable, path }; metrics are on without it");
   app.add_flag("--enable_model_warmup,!--noenable_model_warmup", o.enable_model_warmup,
@@ -192,7 +195,6 @@ constexpr const char* passed_over[] = {"--grpc_channel_arguments",
                                        "--thread_pool_factory_config_file"};
 constexpr const char* passed_over_flags[] = {"--allow_version_labels_for_unavailable_models",
                                              "--enable_grpc_healthcheck_service",
-                                             "--enable_per_model_batching_parameters",
                                              "--enable_profiler",
                                              "--enable_serialization_as_tensor_content",
                                              "--enable_signature_method_name_check",
@@ -209,12 +211,15 @@ void pass_over(CLI::App& app, Settings& f) {
   for (const char* name : passed_over) app.add_option(name, f.passed_over, "passed over")->group("");
   for (const char* name : passed_over_flags) app.add_flag(name, f.passed_over_flag, "passed over")->group("");
 }
-void say_what_is_passed_over(const CLI::App& app) {
+void say_what_is_passed_over(const CLI::App& app, bool is_batched) {
   const auto say_if = [&](const char* name) {
     if (app.count(name)) fmt::print(stderr, "model_server: {} has no effect and is passed over\n", name);
   };
   for (const char* name : passed_over) say_if(name);
   for (const char* name : passed_over_flags) say_if(name);
+  for (const char* name : {"--batching_parameters_file", "--enable_per_model_batching_parameters"})
+    if (app.count(name) && !is_batched)
+      fmt::print(stderr, "model_server: {} has no effect without --enable_batching\n", name);
   if (!has_grpc && app.count("--port")) fmt::print(stderr, "model_server: --port has no effect: built without gRPC\n");
 }
 
@@ -283,7 +288,7 @@ int main(int argc, char** argv) {
   pass_over(app, flags);
   try {
     app.parse(argc, argv);
-    say_what_is_passed_over(app);
+    say_what_is_passed_over(app, options.batching.enabled);
     if (flags.config_file.empty() && flags.model.base_path.empty())
       throw errors::InvalidArgumentError("model_server", "give --model_base_path, or --model_config_file");
     serve(flags, options);

@@ -128,6 +128,23 @@ gives '^404' ask /monitoring/prometheus/metrics
 gives '^0$' grep -c 'passed over' "$folder/log"
 stop
 
+# Parameters of batches in the folder of a version.
+mkdir "$folder/own" && cp -r "$folder/models/half_plus_two" "$folder/own/half"
+for version in "$folder"/own/half/*; do
+  echo 'max_batch_size { value: 2 } enable_large_batch_splitting { value: false }' >"$version/batching_params.pbtxt"
+done
+start 'model_server: \(http.*\)' 10 "$program" --model_name half --model_base_path "$folder/own/half" --rest_api_port 0 \
+  --port 0 --drain_seconds 0 --enable_batching --enable_per_model_batching_parameters
+for _ in $(seq 100); do
+  ask /v2/health/ready | grep -q '^200' && break
+  sleep 0.1
+done
+gives '^400 .*has 3 rows, a batch at most 2' ask /v1/models/half:predict '{"instances": [1.0, 2.0, 5.0]}'
+gives '^200 ' ask /v1/models/half:predict '{"instances": [1.0, 2.0]}'
+stop
+gives 'enable_per_model_batching_parameters has no effect without --enable_batching' "$program" \
+  --enable_per_model_batching_parameters
+
 # Without a log for machines, a line says what happens to versions.
 start 'model_server: \(http.*\)' 10 "$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 \
   --port 0 --drain_seconds 0 --enable_batching

@@ -1,6 +1,7 @@
 // Saved models that are damaged, half copied or hostile: refused with the file's name, whatever is wrong.
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -44,6 +45,18 @@ void forge(const Victim& v, const std::string& file, const std::string& bytes) {
   std::snprintf(entry, sizeof entry, "\"bytes\": %zu, \"crc32c\": \"%08x\"", bytes.size(), io::crc32c(bytes));
   text.replace(at, end - at, "\"" + file + "\": {" + entry);
   v.write("model.json", text);
+}
+
+TEST_CASE("damaged model: parameters of batches may be put into a version, but not as a link or elsewhere") {
+  const Victim v;
+  v.write("batching_params.pbtxt", "max_batch_size { value: 4 }");
+  CHECK_NOTHROW(saved_model::load(v.path));
+  v.write("assets/batching_params.pbtxt", "max_batch_size { value: 4 }");
+  CHECK_THAT(v.error(), ContainsSubstring("assets/batching_params.pbtxt is damaged: the manifest does not list it"));
+  std::filesystem::remove(v.path + "/assets/batching_params.pbtxt");
+  std::filesystem::remove(v.path + "/batching_params.pbtxt");
+  std::filesystem::create_symlink(v.path + "/model.json", v.path + "/batching_params.pbtxt");
+  CHECK_THAT(v.error(), ContainsSubstring("batching_params.pbtxt is damaged: it is a link"));
 }
 
 TEST_CASE("damaged model: every file that is shorter, changed, missing or not listed is named") {

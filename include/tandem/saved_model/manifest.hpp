@@ -26,6 +26,8 @@ inline constexpr const char* variables_file = "variables.safetensors";
 inline constexpr const char* frozen_key = "not trainable.";
 inline constexpr const char* device_key = "device.";
 inline constexpr const char* warmup_file = "assets.extra/tf_serving_warmup_requests";
+// How a server stacks requests for the version. It may be put there later: the one file that need not be listed.
+inline constexpr const char* batching_file = "batching_params.pbtxt";
 inline constexpr int manifest_format = 1;                     // what is written; what is newer is refused
 inline constexpr std::size_t most_manifest_bytes = 1u << 20;  // a longer manifest is neither written nor read
 inline constexpr const char* name_rule = "1 to 255 of the characters A-Z a-z 0-9 _ . - /, no '..', no '/' at an end";

@@ -19,6 +19,10 @@ struct SaveOptions {
   std::vector<std::pair<std::string, std::string>> assets = {};
   /// Serialized tensorflow.serving.PredictionLog records that a server runs before it takes requests; at most 1000.
   std::vector<std::string> warmup = {};
+  /// BatchingParameters as text, "max_batch_size { value: 32 }": how a server stacks requests for this version
+  /// (serving::Options::enable_per_model_batching_parameters). It is the file batching_params.pbtxt, which may also be
+  /// put into a version that has none. Empty: no file.
+  std::string batching_params = {};
   /// Names of Variables; others have their own, with a number behind it where two are equal.
   std::vector<std::pair<std::string, Variable>> variables = {};
   bool overwrite = false;  ///< whether an existing version is replaced: at once, by exchanging the folders

@@ -164,6 +164,7 @@ TANDEM_INLINE void save(const std::string& directory, const Signatures& signatur
     manifest.signatures.emplace(name, impl::save_signature(version, name, s, variables.list()));
   for (const auto& [name, path] : options.assets) version.write(impl::asset_file(name), io::read_file(path));
   impl::save_warmup(version, options.warmup);
+  if (!options.batching_params.empty()) version.write(impl::batching_file, options.batching_params);
   manifest.files = version.files();
   version.write(impl::manifest_file, impl::manifest_text(manifest));
   version.publish();

@@ -214,6 +214,7 @@ TANDEM_INLINE void check_files(const std::string& directory, const Manifest& man
     if (!std::filesystem::is_regular_file(status)) raise_damaged_model(path, "it is not a regular file");
     if (file == manifest_file) continue;
     const auto listed = manifest.files.find(file);
+    if (listed == manifest.files.end() && file == batching_file) continue;
     if (listed == manifest.files.end()) raise_damaged_model(path, "the manifest does not list it");
     if (const auto bytes = static_cast<i64>(entry.file_size()); bytes != listed->second.bytes)
       raise_damaged_model(

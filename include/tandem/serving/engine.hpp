@@ -15,7 +15,8 @@ class TANDEM_API Engine final : public Core {
  public:
   /// Begins to load the models.
   ///   throws  errors::InvalidArgumentError for two models of one name, an empty name or path, a policy that wants no
-  ///           version, and sizes of batches that are not positive, ascending and end with .max_batch_size
+  ///           version, sizes of batches that are not positive, ascending and end with .max_batch_size, also of a
+  ///           model, and negative numbers of .max_total_queue_rows and their like
   explicit Engine(Options options);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;

@@ -13,6 +13,7 @@
 #include "tandem/serving/admission.hpp"
 #include "tandem/serving/batch_queue.hpp"
 #include "tandem/serving/engine.hpp"
+#include "tandem/serving/load_version.hpp"
 #include "tandem/serving/log.hpp"
 #include "tandem/serving/manager.hpp"
 #include "tandem/serving/metrics.hpp"
@@ -55,18 +56,8 @@ TANDEM_INLINE i64 row_count(const NamedTensors& tensors) {
              : std::max<i64>(1, tensors.begin()->second.shape().dim(0));
 }
 TANDEM_INLINE Options checked(Options o) {
-  const std::vector<i64>& sizes = o.batching.allowed_batch_sizes;
   std::error_code error;
-  if (o.batching.max_batch_size < 1 ||
-      (!sizes.empty() &&
-       (sizes[0] < 1 || !std::is_sorted(sizes.begin(), sizes.end()) || sizes.back() != o.batching.max_batch_size)))
-    errors::raise<errors::InvalidArgumentError>(
-        "serving", "max_batch_size must be positive, and allowed_batch_sizes ascending numbers that end with it");
-  if (o.batching.max_enqueued_batches < 0 || o.batching.num_batch_threads < 0)
-    errors::raise<errors::InvalidArgumentError>(
-        "serving", "max_enqueued_batches is " + std::to_string(o.batching.max_enqueued_batches) +
-                       " and num_batch_threads " + std::to_string(o.batching.num_batch_threads) +
-                       ", but must not be negative; 0 is no limit");
+  check_batching(o.batching, "");
   if (!(o.grpc_message_seconds > 0))
     errors::raise<errors::InvalidArgumentError>(
         "serving", "grpc_message_seconds is " + std::to_string(o.grpc_message_seconds) +
@@ -174,7 +165,7 @@ TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable
   if (!key.empty()) {
     response.outputs = queues.of(servable, name, key)
                            ->run(r.inputs, r.call,
-                                 {servable, options.batching, batched->second, padding, grace_is_over, slots, metrics,
+                                 {servable, servable.batching, batched->second, padding, grace_is_over, slots, metrics,
                                   batch_slots ? &*batch_slots : nullptr},
                                  times);
   } else {

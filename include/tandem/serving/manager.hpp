@@ -41,6 +41,7 @@ struct Servable {
   u64 id;  // of no other, not even of the same version loaded again
   saved_model::Loaded loaded;
   Batched batched;
+  Batching batching = {};  // what counts for it
 };
 using Lease = std::shared_ptr<const Servable>;
 
@@ -66,8 +67,8 @@ class Manager {
   bool is_ready() const;
   /// Other models, or other policies and labels. What is served by both stays in memory; a model with another path is
   /// another model. Versions that could not be loaded are tried again.
-  ///   throws  errors::InvalidArgumentError for two models of one name, an empty name or path, and a policy that wants
-  ///           less than one version
+  ///   throws  errors::InvalidArgumentError for two models of one name, an empty name or path, a policy that wants less
+  ///           than one version, and a .batching that is wrong
   void configure(std::vector<ModelConfig> models);
   /// Looks at the folders now, and waits until every version that is wanted is available or has failed once.
   ///   throws  errors::CancelledError, errors::DeadlineExceededError when the call gives up

@@ -153,8 +153,9 @@ TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, con
   Version* v = &models.at(name).versions.at(number);
   v->id = next_id++;
   const i64 limit = options.memory_limit, used = reserved();
-  const VersionPlace place{name, number, v->id, models.at(name).config.base_path + "/" + std::to_string(number),
-                           limit ? limit - used : 0};
+  const ModelConfig& config = models.at(name).config;
+  const VersionPlace place{
+      name, number, v->id, config.base_path + "/" + std::to_string(number), limit ? limit - used : 0, config.batching};
   v->status.state = State::loading;
   lock.unlock();
   const Clock::time_point begin = Clock::now();
@@ -301,6 +302,7 @@ TANDEM_INLINE void Manager::configure(std::vector<ModelConfig> given) {
     if (m.policy.kind == VersionPolicy::latest && m.policy.num_versions < 1)
       errors::raise<errors::InvalidArgumentError>("serving", "the policy of the model '" + m.name + "' wants " +
                                                                  std::to_string(m.policy.num_versions) + " versions");
+    check_batching_of(m);
     const std::string name = m.name;
     if (!by_name.emplace(name, std::move(m)).second)
       errors::raise<errors::InvalidArgumentError>("serving", "two models have the name '" + name + "'");

@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct ModelConfig {
   std::string base_path;  ///< the folder that has a folder for each version (saved_model::save)
   VersionPolicy policy = {};
   std::map<std::string, i64> version_labels = {};  ///< names for versions; each counts when its version is available
+  /// In place of Options::batching, also if that is off, for the versions that are loaded from then on; without
+  /// .num_batch_threads, which is that of Options::batching for all models. None: Options::batching.
+  std::optional<Batching> batching = {};
 };
 
 /// Whether metrics are served, and at which path besides /metrics.
@@ -72,6 +76,11 @@ struct Options {
   /// The ops that models may use besides those of the core without print: {strings::all_ops()}.
   OpLists ops = {};
   Batching batching = {};
+  /// Whether versions are batched as a file in their folders says, batching_params.pbtxt (parse_batching). Of .batching
+  /// only .enabled and .num_batch_threads count then: what the file leaves out has its default. A version without the
+  /// file is batched if its ModelConfig::batching says so; one with a file that is wrong is not loaded. It has no
+  /// effect unless .batching is enabled.
+  bool enable_per_model_batching_parameters = false;
   /// How often the folders are looked at; 0: only at the start and by reload(). In between, where the system has
   /// inotify, a version that is renamed into a folder, as saved_model::save() does, or removed is noticed at once.
   double file_system_poll_wait_seconds = 1;
