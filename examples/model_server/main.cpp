@@ -146,9 +146,9 @@ void add_limits(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--max_queue_bytes", o.max_queue_bytes, "of a model")
       ->transform(CLI::AsSizeValue(true))
       ->capture_default_str();
-  app.add_option("--max_total_queue_rows", o.max_total_queue_rows, "of all models; at least --max_queue_rows")
+  app.add_option("--max_total_queue_rows", o.max_total_queue_rows, "of all models; 0: 65536, or --max_queue_rows")
       ->capture_default_str();
-  app.add_option("--max_total_queue_bytes", o.max_total_queue_bytes, "of all models; at least --max_queue_bytes")
+  app.add_option("--max_total_queue_bytes", o.max_total_queue_bytes, "of all models; 0: 1 GiB, or --max_queue_bytes")
       ->transform(CLI::AsSizeValue(true))
       ->capture_default_str();
   app.add_option("--max_connections", o.max_connections, "at once")->capture_default_str();

@@ -334,10 +334,8 @@ TEST_CASE("engine: what waits for all models together has a limit of rows and of
     Engine engine(
         {.models = {{.name = "slow", .base_path = folder / "slow"}, {.name = "half", .base_path = folder / "half"}},
          .threads = 2,
-         .max_queue_rows = by_rows ? 3 : 100,
-         .max_queue_bytes = by_rows ? 100 : 3 * i64{sizeof(float)},
-         .max_total_queue_rows = by_rows ? 3 : 1,  // 1 is less than the limit of a model, and raised to that
-         .max_total_queue_bytes = by_rows ? 1 : 3 * i64{sizeof(float)}});
+         .max_total_queue_rows = by_rows ? 3 : 0,  // below the limit of a model; 0: the usual one
+         .max_total_queue_bytes = by_rows ? 0 : 3 * i64{sizeof(float)}});
     engine.settle();
     CHECK(ask(engine, "half", {2, 4, 6, 8}) == Floats{3, 4, 5, 6});  // larger than the limit, but nothing waits
     const CancelToken token;
@@ -359,6 +357,27 @@ TEST_CASE("engine: what waits for all models together has a limit of rows and of
     CHECK(is_cancelled);
     CHECK(ask(engine, "half", {2}) == Floats{3});
   }
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([] { Engine({.models = {}, .max_total_queue_rows = -1}); }),
+             ContainsSubstring("max_total_queue_rows is -1"));
+}
+
+TEST_CASE("engine: one model alone may not have more in its queue than all together") {
+  const testing::TemporaryFolder folder;
+  testing::save_slow(folder / "slow/1");
+  Engine engine({.models = {{.name = "slow", .base_path = folder / "slow"}}, .threads = 1, .max_total_queue_rows = 2});
+  engine.settle();
+  const CancelToken token;
+  std::thread running([&] {
+    serving::Request r = request_for("slow", {1e9f, 1});
+    r.call.cancel = token;
+    (void)error_of<errors::CancelledError>([&] { engine.predict(r); });
+  });
+  while (testing::metric(engine, "tandem_queue_rows{model=\"slow\"}") < 2) std::this_thread::yield();
+  CHECK_THAT(error_of<errors::ResourceExhaustedError>([&] { ask(engine, "slow", {1}); }),
+             ContainsSubstring("all models together are full: 2 rows and 8 bytes wait"));
+  token.cancel();
+  running.join();
+  CHECK(ask(engine, "slow", {1}) == Floats{1});
 }
 
 }  // namespace engine_test

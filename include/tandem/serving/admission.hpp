@@ -15,8 +15,8 @@ class Admission {
  public:
   Admission(const Options& options, Metrics& metrics)
       : of_model_{options.max_queue_rows, options.max_queue_bytes},
-        of_all_{std::max(options.max_total_queue_rows, options.max_queue_rows),
-                std::max(options.max_total_queue_bytes, options.max_queue_bytes)},
+        of_all_{total(options.max_total_queue_rows, options.max_queue_rows, 1 << 16),
+                total(options.max_total_queue_bytes, options.max_queue_bytes, 1 << 30)},
         metrics_(metrics) {}
 
   struct Amount {
@@ -46,6 +46,7 @@ class Admission {
   };
 
  private:
+  static i64 total(i64 given, i64 of_model, i64 usual) { return given ? given : std::max(of_model, usual); }
   Sum& sum_of(const std::string& model);
   void enter(const std::string& model, Sum& sum, Amount request);
   void change(Sum& sum, Amount by) noexcept;

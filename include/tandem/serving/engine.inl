@@ -58,6 +58,10 @@ TANDEM_INLINE i64 row_count(const NamedTensors& tensors) {
 TANDEM_INLINE Options checked(Options o) {
   std::error_code error;
   check_batching(o.batching, "");
+  if (o.max_total_queue_rows < 0 || o.max_total_queue_bytes < 0)
+    errors::raise<errors::InvalidArgumentError>(
+        "serving", "max_total_queue_rows is " + std::to_string(o.max_total_queue_rows) + " and max_total_queue_bytes " +
+                       std::to_string(o.max_total_queue_bytes) + ", but must not be negative; 0 is the usual limit");
   if (!(o.grpc_message_seconds > 0))
     errors::raise<errors::InvalidArgumentError>(
         "serving", "grpc_message_seconds is " + std::to_string(o.grpc_message_seconds) +

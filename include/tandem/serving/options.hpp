@@ -118,9 +118,10 @@ struct Options {
   i64 max_total_body_bytes = 1 << 30;  ///< of all bodies that are read or answered at a time
   i64 max_queue_rows = 4096;           ///< of a model, those that wait and those that run
   i64 max_queue_bytes = 256 << 20;     ///< likewise
-  /// Of all models together, likewise. A total that is less than the limit of one model is raised to that limit.
-  i64 max_total_queue_rows = 1 << 16;
-  i64 max_total_queue_bytes = 1 << 30;
+  /// Of all models together, likewise; each model has the lesser of its limit and of this one. 0: 65,536 rows and 1
+  /// GiB, or the limit of one model if that is more.
+  i64 max_total_queue_rows = 0;
+  i64 max_total_queue_bytes = 0;
   int max_connections = 1024;
   /// Who is told of requests and of versions that are loaded (log.hpp); null: nobody.
   std::shared_ptr<LogSink> log = {};
