@@ -128,6 +128,7 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--num_load_threads", o.num_load_threads, "models that are loaded at a time")->capture_default_str();
   app.add_option("--load_retry_interval_micros", f.load_retry_micros, "between two of them")->capture_default_str();
   app.add_option("--rest_api_timeout_in_ms", f.timeout_ms, "of a request")->capture_default_str();
+  app.add_option("--grpc_channel_arguments", o.grpc_channel_arguments, "of gRPC's channels: NAME=VALUE,NAME=VALUE");
   app.add_option("--grpc_message_seconds", o.grpc_message_seconds, "from the begin of a call to its whole message")
       ->capture_default_str();
   app.add_option("--web_root", f.web_root, "folder of a web page, in place of the built-in one");
@@ -176,8 +177,7 @@ void add_limits(CLI::App& app, Settings& f, serving::Options& o) {
 }
 
 // Settings of tensorflow_model_server that have no effect here; those of the second list may stand without a value.
-constexpr const char* passed_over[] = {"--grpc_channel_arguments",
-                                       "--grpc_max_threads",
+constexpr const char* passed_over[] = {"--grpc_max_threads",
                                        "--grpc_socket_path",
                                        "--mixed_precision",
                                        "--num_request_iterations_for_warmup",

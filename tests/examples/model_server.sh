@@ -145,6 +145,19 @@ stop
 gives 'enable_per_model_batching_parameters has no effect without --enable_batching' "$program" \
   --enable_per_model_batching_parameters
 
+# A second signal ends a server that still waits for its clients.
+start 'model_server: \(http.*\)' 10 "$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 \
+  --port 0 --drain_seconds 100
+kill -TERM "$server"
+for _ in $(seq 100); do
+  ask /v2/health/ready | grep -q '^503' && break
+  sleep 0.1
+done
+kill -TERM "$server"
+wait "$server" 2>/dev/null
+status=$? server=
+gives '^143$' echo "$status"
+
 # Without a log for machines, a line says what happens to versions.
 start 'model_server: \(http.*\)' 10 "$program" --model_name half --model_base_path "$folder/models/half_plus_two" --rest_api_port 0 \
   --port 0 --drain_seconds 0 --enable_batching

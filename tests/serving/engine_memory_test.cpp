@@ -1,5 +1,6 @@
 // Engine: a limit of memory, which versions are asked about before they run, and values of Variables that are replaced.
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <thread>
 
@@ -111,6 +112,18 @@ TEST_CASE("engine: values of Variables are replaced as one set, without loading 
   CHECK_THAT(fails({{"w1", constant(1.f)}, {"w2", constant({1.f})}}), ContainsSubstring("float32[1]"));
   CHECK(ask(engine, "half", {1}) == Floats{2});
   CHECK_THROWS_AS(engine.assign_variables({"none"}, {}), errors::NotFoundError);
+}
+
+TEST_CASE("engine: the metrics have what the process takes, and when it has begun") {
+  Engine engine({.models = {}});
+  const auto value = [&](const char* name) { return testing::metric(engine, std::string("process_") + name); };
+  CHECK(value("resident_memory_bytes") > 1e6);
+  CHECK(value("virtual_memory_bytes") > value("resident_memory_bytes"));
+  CHECK(value("open_fds") >= 3);
+  CHECK(value("max_fds") >= value("open_fds"));
+  const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  CHECK(value("start_time_seconds") <= now + 1);
+  CHECK(value("start_time_seconds") > now - 86400);
 }
 
 }  // namespace engine_memory_test

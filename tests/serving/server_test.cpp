@@ -87,6 +87,13 @@ TEST_CASE("server: what is too large or is not HTTP is refused") {
   CHECK_THAT(answer("POST /v1/models/half:predict HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000000\r\n\r\n"),
              StartsWith("HTTP/1.1 413"));
   CHECK_THAT(answer("GET / HTTP/1.1\r\nX: " + std::string(20000, 'x') + "\r\n\r\n"), StartsWith("HTTP/1.1 431"));
+  const auto with_headers = [&](int n) {
+    std::string text = "GET /v2/health/live HTTP/1.1\r\nConnection: close\r\n";
+    for (int i = 1; i < n; ++i) text += "X-" + std::to_string(i) + ": x\r\n";
+    return answer(text + "\r\n");
+  };
+  CHECK_THAT(with_headers(100), StartsWith("HTTP/1.1 200"));
+  CHECK_THAT(with_headers(101), StartsWith("HTTP/1.1 431") && ContainsSubstring("more than 100 headers"));
   CHECK_THAT(answer("\x16\x03\x01 this is TLS\r\n\r\n"), StartsWith("HTTP/1.1 400"));
   options.max_connections = 1;
   Server small(options);

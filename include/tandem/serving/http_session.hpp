@@ -8,6 +8,8 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
+#include <cstddef>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
@@ -27,6 +29,7 @@ using tcp = net::ip::tcp;
 
 inline constexpr std::chrono::seconds header_time{10}, idle_time{60}, write_time{30}, discard_time{2}, sweep_time{5};
 inline constexpr std::size_t most_header_bytes = 16 << 10, most_discarded_bytes = 1 << 20;
+inline constexpr std::ptrdiff_t most_headers = 100;
 
 /// What the connections of a server have in common.
 struct HttpShared {
@@ -156,6 +159,8 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
         header.chunked() ? shared_.options.max_request_bytes : static_cast<i64>(parser_->content_length().value_or(0));
     if ((shared_.body_bytes += body_bytes_) > shared_.options.max_total_body_bytes)
       return refuse(429, "the requests that the server reads take too much memory; try again later");
+    if (std::distance(header.begin(), header.end()) > most_headers)
+      return refuse(431, "the request has more than 100 headers");
     if (beast::iequals(header[http::field::expect], "100-continue")) return let_continue();
     read_body();
   }

@@ -8,7 +8,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -79,6 +84,10 @@ struct Metrics::Families {
       histogram(":tensorflow:serving:request_latency", "Microseconds of requests");
   Family<prometheus::Histogram>& tf_runtime = histogram(":tensorflow:serving:runtime_latency", "Microseconds of runs");
   prometheus::Gauge& memory = gauge("process_resident_memory_bytes", "Resident memory").Add({});
+  prometheus::Gauge& addresses = gauge("process_virtual_memory_bytes", "Virtual memory").Add({});
+  prometheus::Gauge& open_files = gauge("process_open_fds", "Open file descriptors").Add({});
+  prometheus::Gauge& most_files = gauge("process_max_fds", "File descriptors that may be open").Add({});
+  prometheus::Gauge& start_time = gauge("process_start_time_seconds", "When the process has begun").Add({});
   prometheus::Counter& cpu = counter("process_cpu_seconds_total", "User and system time").Add({});
   Family<prometheus::Gauge>& build = gauge("tandem_build_info", "1, with the version of the library");
 
@@ -88,10 +97,27 @@ struct Metrics::Families {
   std::vector<prometheus::Gauge*> states, bytes;
 };
 
+// In seconds since 1970: Linux tells it in ticks since the machine has begun.
+TANDEM_INLINE double start_of_process() {
+  std::ifstream in("/proc/self/stat");
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  std::size_t at = text.rfind(')');
+  constexpr int start = 20;  // fields behind the name
+  for (int i = 0; i < start && at != text.npos; ++i) at = text.find(' ', at + 1);
+  timespec since_boot{};
+  if (at == text.npos || ::clock_gettime(CLOCK_BOOTTIME, &since_boot) != 0) return 0;
+  const double ticks = std::strtod(text.c_str() + at, nullptr),
+               per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const double age =
+      static_cast<double>(since_boot.tv_sec) + static_cast<double>(since_boot.tv_nsec) * 1e-9 - ticks / per_second;
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() - age;
+}
+
 TANDEM_INLINE Metrics::Metrics() : families_(std::make_unique<Families>()) {
   const std::string version = std::to_string(TANDEM_VERSION_MAJOR) + "." + std::to_string(TANDEM_VERSION_MINOR) + "." +
                               std::to_string(TANDEM_VERSION_PATCH);
   families_->build.Add({{"version", version}}).Set(1);
+  families_->start_time.Set(start_of_process());
 }
 TANDEM_INLINE Metrics::~Metrics() = default;
 
@@ -183,8 +209,18 @@ TANDEM_INLINE void Metrics::states(const std::vector<std::pair<std::string, std:
 // What Linux says of the process.
 TANDEM_INLINE void Metrics::Families::process() {
   std::ifstream statm("/proc/self/statm");
-  long pages = 0;
-  if (statm >> pages >> pages) memory.Set(static_cast<double>(pages * sysconf(_SC_PAGESIZE)));
+  long all = 0, resident = 0;
+  if (statm >> all >> resident) {
+    addresses.Set(static_cast<double>(all) * static_cast<double>(sysconf(_SC_PAGESIZE)));
+    memory.Set(static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)));
+  }
+  std::error_code error;
+  std::ptrdiff_t files = 0;
+  for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; !error && at != end; at.increment(error))
+    ++files;
+  open_files.Set(static_cast<double>(files - 1));  // without the folder itself
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) most_files.Set(static_cast<double>(limit.rlim_cur));
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
   const auto seconds = [](const timeval& t) {

@@ -100,6 +100,10 @@ struct Options {
   int port = 8500;                 ///< of gRPC (serving_grpc.hpp); 0: any that is free (Server::port())
   int rest_api_port = 8501;        ///< 0: any that is free (Server::rest_port())
   double rest_api_timeout_seconds = 30;
+  /// Arguments of gRPC's channels, "grpc.max_connection_age_ms=60000,NAME=VALUE", whose values are integers or texts.
+  /// One with the name of an argument that the library sets is used in its place, limits too; but sizes of messages are
+  /// those of .max_request_bytes.
+  std::string grpc_channel_arguments = {};
   double grpc_message_seconds = 120;  ///< from the begin of a call of gRPC until its message is there
   /// Files that GET answers with in place of the built-in page (read_web_files). Browsers are told to load nothing from
   /// elsewhere, and no scripts and styles that are not files.

@@ -4,8 +4,10 @@
 #include <grpcpp/server_builder.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <limits>
+#include <map>
 #include <thread>
 
 #include "tandem/serving_grpc/call.hpp"
@@ -16,6 +18,34 @@ namespace TANDEM_NS::serving {
 
 namespace impl {
 
+// Arguments of channels, by name.
+using ChannelArguments = std::map<std::string, std::string>;
+
+// Reads NAME=VALUE,NAME=VALUE.
+TANDEM_INLINE ChannelArguments parse_channel_arguments(std::string_view list) {
+  ChannelArguments r;
+  while (!list.empty()) {
+    const std::string_view one = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), one.size() + 1));
+    const std::size_t at = one.find('=');
+    if (at == 0 || at == one.npos)
+      errors::raise<errors::InvalidArgumentError>(
+          "serving", "grpc_channel_arguments has '" + std::string(one) + "', which is not NAME=VALUE");
+    r[std::string(one.substr(0, at))] = one.substr(at + 1);
+  }
+  return r;
+}
+// Adds them: as an integer what is one, else as text.
+TANDEM_INLINE void add_channel_arguments(::grpc::ServerBuilder& builder, const ChannelArguments& arguments) {
+  for (const auto& [name, value] : arguments) {
+    int number = 0;
+    const char* const end = value.data() + value.size();
+    const auto [stop, error] = std::from_chars(value.data(), end, number);
+    if (error == std::errc() && stop == end) builder.AddChannelArgument(name, number);
+    else builder.AddChannelArgument(name, value);
+  }
+}
+
 class GrpcListener final : public Listener, public CrewWork {
  public:
   explicit GrpcListener(const ListenerContext& c)
@@ -25,7 +55,9 @@ class GrpcListener final : public Listener, public CrewWork {
       errors::raise<errors::InvalidArgumentError>("serving",
                                                   "the port " + std::to_string(o.port) + " is not from 0 to 65535");
     ::grpc::ServerBuilder builder;
-    set_limits(builder, o);
+    const ChannelArguments given = parse_channel_arguments(o.grpc_channel_arguments);
+    add_channel_arguments(builder, given);
+    set_limits(builder, o, given);
     const bool is_ipv6 = o.bind.find(':') != o.bind.npos;
     const std::string address = (is_ipv6 ? "[" + o.bind + "]" : o.bind) + ":" + std::to_string(o.port);
     builder.AddListeningPort(address, credentials_, &port_);
@@ -99,7 +131,8 @@ class GrpcListener final : public Listener, public CrewWork {
     shared_.queue->Shutdown();
     shared_.crew->join();
   }
-  static void set_limits(::grpc::ServerBuilder& builder, const Options& o) {
+  // But those that are given.
+  static void set_limits(::grpc::ServerBuilder& builder, const Options& o, const ChannelArguments& given) {
     const int most = static_cast<int>(std::min<i64>(o.max_request_bytes, std::numeric_limits<int>::max()));
     builder.SetMaxReceiveMessageSize(most);
     builder.SetMaxSendMessageSize(most);
@@ -108,14 +141,17 @@ class GrpcListener final : public Listener, public CrewWork {
     // gRPC would inflate a message without a limit.
     builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
     builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
-    builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 16 << 10);
-    builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, o.max_connections);
-    builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
-    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);  // finds clients that have vanished
-    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 60'000);
-    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
+    const auto add = [&](const char* name, int value) {
+      if (!given.contains(name)) builder.AddChannelArgument(name, value);
+    };
+    add(GRPC_ARG_MAX_METADATA_SIZE, 16 << 10);
+    add(GRPC_ARG_MAX_CONCURRENT_STREAMS, o.max_connections);
+    add(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
+    add(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    add(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);  // finds clients that have vanished
+    add(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+    add(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 60'000);
+    add(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
   }
 
   GrpcShared shared_;
