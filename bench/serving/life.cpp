@@ -177,30 +177,35 @@ void measure_rows(const std::string& folder, int rounds) {
   }
   say("MNIST CNN in this process, milliseconds of a row by rows of a call:" + text);
 }
-// What the way through a protocol adds to a call, and how fast the numbers of JSON are read.
-void measure_overhead(const std::string& folder, int rounds, double seconds) {
+// What the way through a protocol adds to a call, what a server takes for it that reads nothing, and how fast the
+// numbers of JSON are read.
+void measure_protocols(const std::string& folder, int rounds, double seconds) {
   const saved_model::Loaded net = saved_model::load(folder + "/cnn/1");
-  const Process server({"serve", folder, "plain"});
-  GrpcLoad grpc = cnn_load(server);
+  const Process server({"serve", folder, "plain"}), bare({"bare"});
+  GrpcLoad grpc = cnn_load(server), bare_grpc = cnn_load(bare);
   const std::string body = pixels_as_json();
   const HttpLoad http(server.ports().http, post_request("/v1/models/cnn:predict", body), "]}");
+  const HttpLoad bare_http(bare.ports().http, post_request("/v1/models/cnn:predict", body), infer_answer);
   const Tensor x = reshape(range(784.f) / 784.f, {1, 784});
-  std::vector<double> plain, by_grpc, by_http, parsed;
+  std::vector<double> plain, by_grpc, by_http, transport_grpc, transport_http, parsed;
   for (int i = 0; i < rounds; ++i) {
     const int calls = 200;
     plain.push_back(1e3 / calls * milliseconds([&] {
                       for (int k = 0; k < calls; ++k) (void)net("serving_default", {{"x", x}});
                     }));
-    by_grpc.push_back(1e6 / grpc.run(1, seconds).per_second);
-    by_http.push_back(1e6 / http.run(1, seconds).per_second);
+    by_grpc.push_back(1e6 / grpc.run(1, seconds).per_second - plain.back());
+    transport_grpc.push_back(1e6 / bare_grpc.run(1, seconds).per_second);
+    by_http.push_back(1e6 / http.run(1, seconds).per_second - plain.back());
+    transport_http.push_back(1e6 / bare_http.run(1, seconds).per_second);
     parsed.push_back(static_cast<double>(calls * body.size()) * 1e-3 / milliseconds([&] {
                        for (int k = 0; k < calls; ++k) (void)serving::read_predict(body, net.signatures(), {});
                      }));
   }
   say(fmt::format(
-      "MNIST CNN, a row: plain call {:.0f} us, by gRPC {:.0f} us, by REST with {:.1f} KB of JSON {:.0f} us; JSON "
-      "is read at {:.0f} MB/s",
-      median(plain), median(by_grpc), static_cast<double>(body.size()) * 1e-3, median(by_http), median(parsed)));
+      "MNIST CNN, a row: a call takes {:.0f} us, gRPC adds {:.0f} us (a bare server takes {:.0f}), REST with {:.1f} KB "
+      "of JSON {:.0f} us (bare {:.0f}); JSON is read at {:.0f} MB/s",
+      median(plain), median(by_grpc), median(transport_grpc), static_cast<double>(body.size()) * 1e-3, median(by_http),
+      median(transport_http), median(parsed)));
 }
 void leave_page_cache(const std::string& directory) {
   for (const auto& file : fs::recursive_directory_iterator(directory)) {
@@ -273,13 +278,18 @@ void serve_models(const std::string& folder, bool batching) {
   server.engine().settle();
   Process::report_ports({server.port(), server.rest_port()});
 }
+void measure_overhead(const std::string& folder, int rounds, double seconds) {
+  save_cnn(folder + "/cnn/1");
+  measure_rows(folder, rounds);
+  measure_protocols(folder, rounds, seconds);
+}
 void measure_life(const std::string& folder, int rounds, double seconds) {
   save_cnn(folder + "/cnn/1");
   for (const char* place : {"/half/1", "/small/half/1"}) save_half(folder + place);
   measure_start(folder, rounds);
   measure_loads(folder, rounds);
   measure_rows(folder, rounds);
-  measure_overhead(folder, rounds, seconds);
+  measure_protocols(folder, rounds, seconds);
   measure_batching(folder, rounds, seconds);
   measure_swaps(folder, rounds);
   measure_load_beside(folder, rounds);

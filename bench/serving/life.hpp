@@ -7,6 +7,8 @@ namespace bench {
 /// Measures in a folder that it may fill, and prints a line for each: batches of a CNN, swaps of versions under load,
 /// loads, the start, a million requests, idleness.
 void measure_life(const std::string& folder, int rounds, double seconds);
+/// Of these only how long a row takes, by the rows of a call and by protocols, and how fast JSON is read.
+void measure_overhead(const std::string& folder, int rounds, double seconds);
 /// The server that measure_life starts: the models of the folder. Does not return.
 void serve_models(const std::string& folder, bool batching);
 
