@@ -1,7 +1,7 @@
 // libFuzzer target: any bytes given to the readers of tandem::data are read or refused by one of the errors that they
 // declare. The first byte of an input says what the others are: a CSV text, for Table or CsvReader, an IDX file, or
-// changes of a good one; and whether they are given as a file, which may be compressed; the bytes of an element of
-// Dataset::cache(path); a text for Dataset::set_seek_points.
+// changes of a good one; and whether they are given as a file, which may be compressed; a file of records or of text in
+// blocks; the bytes of an element of Dataset::cache(path); a text for Dataset::set_seek_points.
 #include <unistd.h>
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include "tandem/data/csv.hpp"
 #include "tandem/data/csv_reader.hpp"
 #include "tandem/data/dataset/element_bytes.hpp"
+#include "tandem/data/dataset_blocks.hpp"
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/data/file.hpp"
 #include "tandem/data/idx.hpp"
@@ -82,6 +83,20 @@ void check_reader(const std::string& text, bool header) {
     if (!errors && rows != data::load_csv(file.path(), {.header = header}).rows()) __builtin_trap();
   });
 }
+// The blocks of a file together are its bytes, and so are its records.
+void check_blocks(const std::string& bytes, data::TextUnit unit) {
+  const FuzzFile file(bytes);
+  attempt([&] {
+    const std::string whole = data::read_file(file.path(), {.max_bytes = most});
+    const auto check = [&](const data::Dataset<std::string>& parts) {
+      std::string joined;
+      for (const std::string& part : parts) joined += part;
+      if (joined != whole) __builtin_trap();
+    };
+    check(data::TextBlockDataset(file.path(), {.block_bytes = 5, .unit = unit}));
+    check(data::FixedLengthRecordDataset(file.path(), 3));
+  });
+}
 // What is read as an element is written as the same bytes.
 void check_element(const std::string& bytes) {
   attempt([&] {
@@ -137,7 +152,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   if (kind & 16) {
-    check_reader(bytes, (kind & 8) != 0);
+    if ((kind & 7) != 7) check_reader(bytes, (kind & 8) != 0);
+    else check_blocks(bytes, kind & 8 ? data::TextUnit::line : data::TextUnit::word);
     return 0;
   }
   switch (kind & 7) {
