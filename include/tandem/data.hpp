@@ -5,6 +5,7 @@
 #include "tandem/data/csv_reader.hpp"
 #include "tandem/data/dataset.hpp"
 #include "tandem/data/dataset_blocks.hpp"
+#include "tandem/data/dataset_devices.hpp"
 #include "tandem/data/dataset_files.hpp"
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/data/file.hpp"
