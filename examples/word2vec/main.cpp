@@ -18,7 +18,6 @@
 #include "examples/support/data_name.hpp"
 #include "examples/support/program.hpp"
 #include "examples/support/training.hpp"
-#include "examples/support/utf8.hpp"
 #include "examples/support/workers.hpp"
 #include "files.hpp"
 #include "trainer.hpp"
@@ -98,7 +97,7 @@ void add_options(CLI::App& app, Options& o) {
 }
 
 // What a run that goes on must agree with.
-tandem::train::Metadata settings(const Options& o, const TextFiles& corpus, const Vocabulary& v) {
+tandem::train::Metadata settings(const Options& o, const Corpus& corpus, const Vocabulary& v) {
   return {{"program", "word2vec"},
           {"text", fmt::format("{:016x}", corpus.hash())},
           {"vocabulary", std::to_string(v.checksum())},
@@ -199,14 +198,13 @@ std::vector<std::string> telling_words(const Vocabulary& v, std::size_t count) {
 }
 
 // The vocabulary in the folder if it is that of a run, otherwise that of the corpus.
-Vocabulary vocabulary_of(const Options& o, const TextFiles& corpus) {
+Vocabulary vocabulary_of(const Options& o, const Corpus& corpus) {
   if (std::filesystem::exists(o.file("run.json"))) return Vocabulary::load(o.file("vocabulary.txt"));
-  WordReader reader(corpus);
-  Vocabulary v = Vocabulary::of(reader, o.vocabulary);
+  Vocabulary v = Vocabulary::of(corpus, o.vocabulary);
   tandem::io::ensure_directory(o.output);
   v.save(o.file("vocabulary.txt"));
   std::int64_t repaired = 0;
-  for (std::int64_t i = 1; i < v.size(); ++i) repaired += v.word(i).find(utf8::replacement) != std::string::npos;
+  for (std::int64_t i = 1; i < v.size(); ++i) repaired += v.word(i).find("\ufffd") != std::string::npos;
   if (repaired)
     fmt::print("{} words have bytes that are not UTF-8, written as U+FFFD; iconv -f latin1 -t utf-8 converts a text\n",
                repaired);
@@ -216,7 +214,7 @@ Vocabulary vocabulary_of(const Options& o, const TextFiles& corpus) {
 int train_vectors(const Options& o, const workers::Strategy& strategy) {
   const auto scope = strategy.scope();
   const bool is_first = workers::is_first(strategy);
-  const TextFiles corpus(o.corpus);
+  const Corpus corpus(o.corpus, o.train.lines);
   // The folder is the first process's, and the ids of words are those of its vocabulary in all.
   const std::string words = workers::shared(strategy, is_first ? vocabulary_of(o, corpus).text() : "");
   const Vocabulary vocabulary = Vocabulary::parse(words, "the vocabulary of the first process");

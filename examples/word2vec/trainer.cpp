@@ -19,16 +19,13 @@ TrainOptions filled(TrainOptions o, const ModelOptions& model) {
 
 }  // namespace
 
-Trainer::Trainer(const TextFiles& corpus, const Vocabulary& vocabulary, const ModelOptions& model,
-                 const TrainOptions& o, const workers::Strategy& strategy)
-    : files_(corpus),
-      vocabulary_(vocabulary),
+Trainer::Trainer(const Corpus& corpus, const Vocabulary& vocabulary, const ModelOptions& model, const TrainOptions& o,
+                 const workers::Strategy& strategy)
+    : vocabulary_(vocabulary),
       strategy_(strategy),
       options_(filled(o, model)),
       decays_(model.loss != "nce"),
-      chunks_{.window = model.window, .lines = o.lines, .seed = o.seed},
-      train_bytes_(files_.bytes() - static_cast<std::int64_t>(o.held_out * static_cast<double>(files_.bytes()))),
-      train_end_(files_.place_at(train_bytes_)),
+      chunk_options_{.window = model.window, .lines = o.lines},
       subsampling_(vocabulary, o.sample),
       noise_(vocabulary),
       generator_(o.seed),
@@ -36,7 +33,11 @@ Trainer::Trainer(const TextFiles& corpus, const Vocabulary& vocabulary, const Mo
       objective_(model.loss == "shared" ? make_block_objective(model, noise_)
                                         : make_example_objective(model, noise_, vocabulary.size(), generator_)),
       optimizer_(options_.learning_rate, options_.momentum),
-      position_(zeros({4}, int64), {.name = "position", .trainable = false}),
+      train_blocks_(corpus.blocks().size() - std::int64_t(o.held_out * double(corpus.blocks().size()))),
+      training_(prepared(corpus.blocks().take(train_blocks_), 2 * o.seed)),
+      held_out_(prepared(corpus.blocks().skip(train_blocks_), 2 * o.seed + 1).take(10)),
+      chunks_(training_.size()),
+      position_(zeros({}, int64), {.name = "position", .trainable = false}),
       seconds_(zeros({}, float64), {.name = "seconds", .trainable = false}),
       checkpoint_({{"model", model_},
                    {"optimizer", optimizer_},
@@ -54,43 +55,39 @@ Tensor Trainer::learn(const std::vector<Tensor>& inputs, const Tensor& rate) con
 }
 
 double Trainer::share() const {
-  const double read = static_cast<double>(files_.bytes_before(state_.place)) / static_cast<double>(train_bytes_);
-  return std::max((static_cast<double>(state_.epoch) + read) / static_cast<double>(options_.epochs),
+  return std::max(static_cast<double>(done_) / static_cast<double>(chunks_ * options_.epochs),
                   seconds() / (60 * options_.minutes));
 }
 
-// Of as many chunks as there are processes, fewer at the end of an epoch, this process has the one of its rank.
-Trainer::Prepared Trainer::prepare(State from) {
-  Prepared r{{}, from};
-  State& at = r.after;
-  for (int rank = 0; rank < strategy_.group().size() && at.epoch == from.epoch; ++rank) {
-    if (!reader_) reader_ = std::make_unique<WordReader>(files_, at.place);
-    if (rank == strategy_.group().rank()) {
-      Chunk chunk = read_chunk(*reader_, vocabulary_, subsampling_, chunks_, at.epoch, at.chunk, train_end_);
-      r.words = chunk.words, r.trained_words = chunk.size();
-      r.batches = objective_->batches(std::move(chunk));
-    } else {
-      skip_chunk(*reader_, chunks_, train_end_);
-    }
-    at.place = reader_->place(), at.chunk += 1;
-    if (at.place < train_end_) continue;
-    at = {from.epoch + 1, 0, {}};
-    reader_ = nullptr;
-  }
-  return r;
+// Chunks of 64 KB, prepared for training. What is drawn for one depends on its number alone, so a run may stop and
+// resume between any two of them.
+Trainer::Chunks Trainer::prepared(const data::Dataset<std::string>& blocks, std::int64_t seed) const {
+  const auto prepare = [this](const Tensor& texts) {
+    std::string all;
+    for (const std::string& text : texts.to_vector<std::string>()) all += text;
+    const auto numbers = random::uniform({4}, 0, 1 << 30, int32).to_vector<std::int32_t>();
+    std::seed_seq seeds(numbers.begin(), numbers.end());
+    Chunk chunk = chunk_of(well_formed(std::move(all)), vocabulary_, subsampling_, chunk_options_, Random(seeds));
+    const std::int64_t words = chunk.words, trained = chunk.size();
+    return Prepared{objective_->batches(std::move(chunk)), words, trained};
+  };
+  return blocks.batch(16).map(prepare, {.seed = seed});
 }
-// With several threads, one of them prepares the next chunk in the meantime.
-void Trainer::read_ahead() {
-  const auto policy = config::intra_op_parallelism_threads() > 1 ? std::launch::async : std::launch::deferred;
-  next_ = std::async(policy, [this, from = state_] { return prepare(from); });
+// Of as many chunks as there are processes, fewer at the end, this process has the one of its rank. With several
+// threads, one of them prepares the next chunk in the meantime.
+Prepared Trainer::next_chunk() {
+  const std::int64_t processes = strategy_.group().size(), all = chunks_ * options_.epochs;
+  if (!next_) {
+    const Chunks own = training_.repeat(options_.epochs).skip(done_).shard(processes, strategy_.group().rank());
+    next_ = (config::intra_op_parallelism_threads() > 1 ? own.prefetch(1) : own).iterator();
+  }
+  done_ = std::min(done_ + processes, all);
+  return next_->next().value_or(Prepared());
 }
 
 Trainer::Progress Trainer::train_chunk() {
   const auto begin = std::chrono::steady_clock::now();
-  if (!next_.valid()) read_ahead();
-  const Prepared now = next_.get();
-  state_ = now.after;
-  if (!is_last_epoch(state_)) read_ahead();
+  const Prepared now = next_chunk();
   const double left = decays_ ? std::max(1e-4, 1 - share()) : 1;
   const Tensor rate = constant(static_cast<float>(options_.learning_rate * left));
   const auto own = static_cast<double>(now.batches.size());
@@ -117,29 +114,16 @@ Trainer::Progress Trainer::train_chunk() {
 }
 
 double Trainer::held_out_loss() const {
-  if (train_bytes_ == files_.bytes()) return 0;
-  WordReader reader(files_, train_end_);
-  reader.next();  // the position may be inside a word
-  const Place end = files_.place_at(files_.bytes());
   const Tensor draws = generator_.state().read_value();  // training goes on as if this loss had drawn nothing
   double loss = 0, examples = 0;
-  for (std::int64_t i = 0; i < 10; ++i) {
-    Chunk chunk = read_chunk(reader, vocabulary_, subsampling_, chunks_, -1, i, end);
-    if (chunk.words == 0) break;
-    for (const Batch& b : objective_->batches(std::move(chunk))) {
+  for (const Prepared& chunk : held_out_.epoch(0))
+    for (const Batch& b : chunk.batches) {
       loss += objective_->loss(model_, b.inputs).item<float>();
       examples += objective_->examples_in_loss(b);
     }
-  }
   generator_.state().assign(draws);
   return examples > 0 ? loss / examples : 0;
 }
 
-void Trainer::save_state() const {
-  const State& s = state_;
-  position_.assign(constant(std::vector<std::int64_t>{s.epoch, s.chunk, s.place.file, s.place.byte}));
-}
-void Trainer::load_state() {
-  const auto p = position_.to_vector<std::int64_t>();
-  state_ = {p[0], p[1], {p[2], p[3]}};
-}
+void Trainer::save_state() const { position_.assign(constant(done_)); }
+void Trainer::load_state() { done_ = position_.item<std::int64_t>(); }

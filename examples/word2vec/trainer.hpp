@@ -6,13 +6,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <future>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "chunk.hpp"
-#include "examples/support/workers.hpp"
 #include "model.hpp"
+#include "numbers_of_all.hpp"
 #include "vocabulary.hpp"
 
 struct TrainOptions {
@@ -29,11 +29,17 @@ struct TrainOptions {
   std::int64_t seed = 1;
 };
 
+/// The batches of a chunk of the text.
+struct Prepared {
+  std::vector<Batch> batches;
+  std::int64_t words = 0, trained_words = 0;  // read, and left after subsampling
+};
+
 class Trainer {
  public:
-  /// The files, the vocabulary and the strategy, in whose scope it is made and called by all processes, must outlive
+  /// The corpus, the vocabulary and the strategy, in whose scope it is made and called by all processes, must outlive
   /// the trainer.
-  Trainer(const TextFiles& corpus, const Vocabulary& vocabulary, const ModelOptions& model, const TrainOptions& options,
+  Trainer(const Corpus& corpus, const Vocabulary& vocabulary, const ModelOptions& model, const TrainOptions& options,
           const workers::Strategy& strategy);
   Trainer(const Trainer&) = delete;  // the traced step refers to this object
   Trainer& operator=(const Trainer&) = delete;
@@ -54,7 +60,7 @@ class Trainer {
   double held_out_loss() const;
 
   const Word2Vec& model() const { return model_; }
-  std::int64_t epoch() const { return state_.epoch; }
+  std::int64_t epoch() const { return done_ / chunks_; }
   std::int64_t steps() const { return optimizer_.iterations().item<std::int64_t>(); }
   double seconds() const { return seconds_.item<double>(); }
   double learning_rate() const { return optimizer_.learning_rate().item<float>(); }
@@ -64,39 +70,28 @@ class Trainer {
   void load_state();
 
  private:
-  // The training position, which a checkpoint stores as an int64 tensor.
-  struct State {
-    std::int64_t epoch = 0, chunk = 0;  // chunks completed in the epoch
-    Place place;
-  };
-  struct Prepared {
-    std::vector<Batch> batches;
-    State after;
-    std::int64_t words = 0, trained_words = 0;
-  };
-  Prepared prepare(State from);
-  void read_ahead();
-  bool is_last_epoch(const State& s) const { return s.epoch >= options_.epochs; }
+  using Chunks = tandem::data::Dataset<Prepared>;
+  Chunks prepared(const tandem::data::Dataset<std::string>& blocks, std::int64_t seed) const;
+  Prepared next_chunk();
   tandem::Tensor learn(const std::vector<tandem::Tensor>& inputs, const tandem::Tensor& rate) const;
 
-  const TextFiles& files_;
   const Vocabulary& vocabulary_;
   const workers::Strategy& strategy_;
   TrainOptions options_;
   const bool decays_;  // the learning rate
-  ChunkOptions chunks_;
-  std::int64_t train_bytes_;  // per epoch; the rest is held out
-  Place train_end_;
+  const ChunkOptions chunk_options_;
   Subsampling subsampling_;
   NoiseWords noise_;
   tandem::random::Generator generator_;
   Word2Vec model_;
   std::unique_ptr<Objective> objective_;
   tandem::optimizers::SGD optimizer_;
-  State state_;
+  const std::int64_t train_blocks_;  // the rest is held out
+  const Chunks training_, held_out_;
+  const std::int64_t chunks_;                             // in an epoch
+  std::int64_t done_ = 0;                                 // chunks of all epochs and processes
+  std::optional<tandem::data::Iterator<Prepared>> next_;  // of this process, behind those
   tandem::Variable position_, seconds_;
   tandem::train::Checkpoint checkpoint_;
   std::function<tandem::Tensor(const std::vector<tandem::Tensor>&, const tandem::Tensor&)> traced_step_;
-  std::unique_ptr<WordReader> reader_;
-  std::future<Prepared> next_;  // runs while a chunk is trained on; last, because it uses the members above
 };

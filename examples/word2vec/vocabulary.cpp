@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <iterator>
 #include <numeric>
 #include <sstream>
@@ -20,19 +21,23 @@ Vocabulary::Vocabulary(std::vector<std::string> words, std::vector<std::int64_t>
   total_ = std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0});
 }
 
-Vocabulary Vocabulary::of(WordReader& reader, const VocabularyOptions& o) {
+Vocabulary Vocabulary::of(const Corpus& corpus, const VocabularyOptions& o) {
   constexpr std::size_t most = 20'000'000;
   std::unordered_map<std::string, std::int64_t, Hash, std::equal_to<>> counted;
   std::int64_t total = 0, forgotten_below = 1;
-  for (std::string_view w = reader.next(); !w.empty(); w = reader.next()) {
-    ++total;
-    if (const auto at = counted.find(w); at != counted.end()) ++at->second;
-    else counted.emplace(w, 1);
-    if (counted.size() > most) {
-      ++forgotten_below;
-      std::erase_if(counted, [&](const auto& item) { return item.second < forgotten_below; });
+  corpus.each_block([&](const std::string& block) {
+    const std::string text = well_formed(block);
+    WordReader reader(text);
+    for (std::string_view w = reader.next(); !w.empty(); w = reader.next()) {
+      ++total;
+      if (const auto at = counted.find(w); at != counted.end()) ++at->second;
+      else counted.emplace(w, 1);
+      if (counted.size() > most) {
+        ++forgotten_below;
+        std::erase_if(counted, [&](const auto& item) { return item.second < forgotten_below; });
+      }
     }
-  }
+  });
   std::vector<std::pair<std::string, std::int64_t>> all;
   for (auto& [word, count] : counted)
     if (count >= o.min_count) all.emplace_back(word, count);

@@ -21,7 +21,7 @@ class Vocabulary {
  public:
   /// Counts the words of an entire corpus. If there are more than 20 million distinct words, the rarest are dropped.
   ///   throws  std::runtime_error if fewer than two words are frequent enough
-  static Vocabulary of(WordReader& reader, const VocabularyOptions& options);
+  static Vocabulary of(const Corpus& corpus, const VocabularyOptions& options);
   /// Loads a file that save() wrote. throws std::runtime_error, naming the defect, for any other file
   static Vocabulary load(const std::string& path);
   void save(const std::string& path) const;

@@ -1,73 +1,58 @@
-// The corpus as words, read in blocks: memory does not grow with the text.
+// The corpus as blocks of text, and a text as words: memory does not grow with the corpus.
 #pragma once
-#include <compare>
+#include <tandem/data.hpp>
+
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-/// A position in the corpus.
-struct Place {
-  std::int64_t file = 0, byte = 0;
-  friend auto operator<=>(const Place&, const Place&) = default;
-};
-
-/// The files of a corpus. Those that are compressed (gzip) are inflated into memory; the others stay on the disk.
-class TextFiles {
+/// The paths of a corpus, a file or a folder of files, whose blocks are read as tandem::data reads them.
+class Corpus {
  public:
-  /// throws std::runtime_error if there is no such file, folder, or file in the folder; as tandem::data::read_file
-  explicit TextFiles(const std::string& path);
+  ///   lines  no line is divided, otherwise no word
+  ///   throws std::runtime_error if there is no such file, folder, or file in the folder; as TextBlockDataset
+  Corpus(const std::string& path, bool lines);
 
-  std::int64_t count() const { return static_cast<std::int64_t>(files_.size()); }
-  const std::string& name(std::int64_t file) const { return files_[static_cast<std::size_t>(file)].name; }
-  std::int64_t size(std::int64_t file) const { return files_[static_cast<std::size_t>(file)].size; }
-  /// The bytes of a compressed file; null for one that is not.
-  const std::string* content(std::int64_t file) const {
-    const File& f = files_[static_cast<std::size_t>(file)];
-    return f.compressed ? &f.content : nullptr;
+  /// Blocks of 4 KB, of which the last ones are held out.
+  const tandem::data::TextBlockDataset& blocks() const { return blocks_; }
+  /// Calls f(text) with all of the text, in blocks.
+  ///   throws  std::runtime_error if a file is binary
+  template <class F>
+  void each_block(const F& f) const {
+    for (const std::string& path : paths_)
+      for (const std::string& text : tandem::data::TextBlockDataset(path).epoch(0)) {
+        check_text(path, text);
+        f(text);
+      }
   }
-  /// The bytes of all files; the bytes before a position; and the position after a number of bytes.
-  std::int64_t bytes() const { return bytes_before({count(), 0}); }
-  std::int64_t bytes_before(Place place) const;
-  Place place_at(std::int64_t bytes) const;
   /// A hash of the bytes of all files.
   std::uint64_t hash() const;
 
  private:
-  struct File {
-    std::string name, content;
-    std::int64_t size;
-    bool compressed;
-  };
-  std::vector<File> files_;
+  static void check_text(const std::string& path, std::string_view text);
+  std::vector<std::string> paths_;
+  tandem::data::TextBlockDataset blocks_;
 };
 
-/// Reads words from the files of a corpus in order. A word is a run of letters, converted to lower case. Non-ASCII
-/// bytes count as letters, so words in UTF-8 are not split; bytes that are not UTF-8 become U+FFFD.
+/// The text with U+FFFD in place of what is not UTF-8, which other programs would refuse.
+std::string well_formed(std::string text);
+
+/// Reads the words of a text in order. A word is a run of letters, converted to lower case. Non-ASCII bytes count as
+/// letters, so words in UTF-8 are not split.
 class WordReader {
  public:
-  /// The files must outlive the reader. throws std::runtime_error if a file cannot be read
-  explicit WordReader(const TextFiles& files, Place from = {});
-  /// The next word, valid until the next call; empty at the end of the last file.
-  ///   throws  std::runtime_error if a file cannot be read or is binary
+  /// The text must outlive the reader.
+  explicit WordReader(std::string_view text) : text_(text) {}
+  /// The next word, valid until the next call; empty at the end of the text.
   std::string_view next();
-  /// The position after the last word that next() returned.
-  Place place() const { return {file_, start_ + static_cast<std::int64_t>(at_)}; }
-  /// The number of ends of lines and files before the last word that next() returned.
+  /// The number of ends of lines before the last word that next() returned.
   std::int64_t line() const { return line_; }
 
  private:
-  bool fill();  // appends bytes to those not consumed yet; false at the end of the file
-  void open(Place from);
-  std::string_view word();  // the letters read so far, as UTF-8
-
-  const TextFiles& files_;
-  std::ifstream in_;
-  std::int64_t file_ = 0;   // index of the current file
-  std::int64_t start_ = 0;  // offset of the buffer in that file
-  std::string buffer_, word_;
-  std::size_t at_ = 0;  // within the buffer
+  std::string_view text_;
+  std::string word_;
+  std::size_t at_ = 0;
   std::int64_t line_ = 0;
 };
 
