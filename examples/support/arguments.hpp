@@ -9,52 +9,37 @@
 
 namespace arguments {
 
-namespace detail {
-template <class T>
-bool parse(const std::string& text, T& value) {
-  const char* const end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  return result.ec == std::errc() && result.ptr == end;
+/// A number for which `accepts` is true; others are "not `what`".
+template <class T, class F>
+CLI::Validator number(std::string what, F accepts) {
+  const auto check = [what = std::move(what), accepts](std::string& text) {
+    T value{};
+    const char* const end = text.data() + text.size();
+    const std::from_chars_result result = std::from_chars(text.data(), end, value);
+    if (result.ec == std::errc() && result.ptr == end && accepts(value)) return std::string();
+    return fmt::format("'{}' is not {}", text, what);
+  };
+  return CLI::Validator(check, "");
 }
-}  // namespace detail
-
 /// An integer >= `least`.
 inline CLI::Validator whole_number(std::int64_t least) {
-  return CLI::Validator(
-      [least](std::string& text) {
-        std::int64_t value = 0;
-        if (detail::parse(text, value) && value >= least) return std::string();
-        return fmt::format("'{}' is not a whole number of at least {}", text, least);
-      },
-      "");
+  return number<std::int64_t>(fmt::format("a whole number of at least {}", least),
+                              [least](std::int64_t x) { return x >= least; });
+}
+/// A finite number greater than 0.
+inline CLI::Validator positive_number() {
+  return number<double>("a number greater than 0", [](double x) { return std::isfinite(x) && x > 0; });
+}
+/// A number in [least, bound).
+inline CLI::Validator number_in(double least, double bound) {
+  return number<double>(fmt::format("a number in [{:g}, {:g})", least, bound),
+                        [=](double x) { return x >= least && x < bound; });
 }
 
 /// Adds an option that takes an integer >= `least`, whose default the help shows.
 template <class T>
 CLI::Option* add(CLI::App& app, const std::string& name, T& value, std::int64_t least, const std::string& what) {
   return app.add_option(name, value, what)->check(whole_number(least))->capture_default_str();
-}
-
-/// A finite number greater than 0.
-inline CLI::Validator positive_number() {
-  return CLI::Validator(
-      [](std::string& text) {
-        double value = 0;
-        if (detail::parse(text, value) && std::isfinite(value) && value > 0) return std::string();
-        return fmt::format("'{}' is not a number greater than 0", text);
-      },
-      "");
-}
-
-/// A number in [least, bound).
-inline CLI::Validator number_in(double least, double bound) {
-  return CLI::Validator(
-      [least, bound](std::string& text) {
-        double value = 0;
-        if (detail::parse(text, value) && value >= least && value < bound) return std::string();
-        return fmt::format("'{}' is not a number in [{:g}, {:g})", text, least, bound);
-      },
-      "");
 }
 
 }  // namespace arguments
