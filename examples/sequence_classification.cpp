@@ -6,13 +6,12 @@
 #include <fmt/core.h>
 
 #include <tandem/data.hpp>
+#include <tandem/strings.hpp>
 #include <tandem/tandem.hpp>
 #include <tandem/train.hpp>
 
-#include "examples/support/bag_of_words.hpp"
 #include "examples/support/data_name.hpp"
 #include "examples/support/training.hpp"
-#include "examples/support/word_numbers.hpp"
 
 using namespace tandem;
 
@@ -28,15 +27,10 @@ struct Options : training::Options {
 // --- data
 
 struct Texts {
-  std::vector<std::vector<std::string>> words;
+  std::vector<std::string> texts;
   Tensor labels;  // int32 [n]
   i64 classes;
 };
-Texts texts_of(const std::vector<std::string>& texts, const Tensor& labels, i64 classes) {
-  Texts t{{}, labels, classes};
-  for (const std::string& text : texts) t.words.push_back(words::split(text));
-  return t;
-}
 Texts mails(const std::string& path) {
   const data::Table table = data::load_tsv(path);
   const data::Categories labels = table.categories("label");
@@ -45,19 +39,20 @@ Texts mails(const std::string& path) {
   for (std::size_t i = 0; i < texts.size(); ++i) texts[i] += " " + bodies[i];
   if (table.rows() < 10 || labels.names.size() < 2)
     throw std::runtime_error(path + " needs ten rows at least, and two different labels");
-  return texts_of(texts, labels.codes, static_cast<i64>(labels.names.size()));
+  return {texts, labels.codes, static_cast<i64>(labels.names.size())};
 }
 Texts reviews(i64 seed) {
   const data::Reviews r = data::synthetic_reviews(5000, seed);
-  return texts_of(r.texts, r.labels, 2);
+  return {r.texts, r.labels, 2};
 }
 
 // The texts as numbers of words, int32 [n, length]: 0 is padding, 1 a word that training does not know.
-Tensor numbers_of(const Texts& texts, const Options& o) {
-  std::vector<std::vector<std::string>> training;
-  for (std::size_t i = 0; i < texts.words.size(); ++i)
-    if (i % 5 != 0) training.push_back(texts.words[i]);
-  return words::numbers(texts.words, words::vocabulary(training, o.words), o.length, 2).sequences;
+Tensor numbers_of(const Texts& t, const Tensor& training, const Options& o) {
+  const Tensor plain = strings::regex_replace(strings::lower(constant(t.texts)), "[^a-z]+", " ");
+  const layers::TextVectorization numbers(
+      {.max_tokens = o.words + 2, .standardize = layers::Standardize::none, .output_sequence_length = o.length});
+  numbers.adapt(boolean_mask(plain, training));
+  return cast(numbers(plain), int32);
 }
 
 // --- model
@@ -81,8 +76,8 @@ struct Classifier : Model<Classifier> {
 
 int classify(const Options& o) {
   const Texts texts = o.data.empty() ? reviews(o.seed) : mails(o.data);
-  const Tensor words = numbers_of(texts, o);
   const Tensor held_out = range(texts.labels.size()) % 5 == 0, others = logical_not(held_out);
+  const Tensor words = numbers_of(texts, others, o);
   const auto batches = data::from_tensor_slices({boolean_mask(words, others), boolean_mask(texts.labels, others)})
                            .shuffle({.seed = o.seed})
                            .batch(o.batch);

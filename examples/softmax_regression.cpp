@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <tandem/data.hpp>
+#include <tandem/strings.hpp>
 #include <tandem/tandem.hpp>
 #include <tandem/train.hpp>
 
-#include "examples/support/bag_of_words.hpp"
 #include "examples/support/on_device.hpp"
 
 using namespace tandem;
@@ -58,6 +58,15 @@ Samples load_flowers(const std::string& path) {
 
 // --- spam
 
+// A row for each text: 1 for those of the most frequent words that it has. float32
+Tensor bags(const std::vector<std::string>& texts, i64 words) {
+  const Tensor plain = strings::regex_replace(strings::lower(constant(texts)), "[^a-z]+", " ");
+  const layers::TextVectorization bag({.max_tokens = words + 1,
+                                       .standardize = layers::Standardize::none,
+                                       .output_mode = layers::TextOutput::multi_hot});
+  bag.adapt(plain);
+  return bag(plain)(Ellipsis, Slice(1, none));  // without the column of unknown words
+}
 Samples load_mails(const Options& o) {
   const data::Table table = data::load_tsv(o.data);
   if (table.rows() < 10) throw std::runtime_error(o.data + " needs ten rows at least");
@@ -65,11 +74,11 @@ Samples load_mails(const Options& o) {
   const std::vector<std::string> bodies = table.texts("body");
   for (std::size_t i = 0; i < texts.size(); ++i) texts[i] += " " + bodies[i];
   const data::Categories classes = table.categories("label");
-  return {words::bags(texts, o.words), classes.codes, static_cast<i64>(classes.names.size())};
+  return {bags(texts, o.words), classes.codes, static_cast<i64>(classes.names.size())};
 }
 Samples generated_reviews(const Options& o) {
   const data::Reviews reviews = data::synthetic_reviews(3000, o.seed);
-  return {words::bags(reviews.texts, o.words), reviews.labels, 2};
+  return {bags(reviews.texts, o.words), reviews.labels, 2};
 }
 
 // --- both

@@ -13,25 +13,25 @@
 namespace tagged {
 
 struct Sentences {
-  std::vector<std::vector<std::string>> words, tags;  // of each sentence; as many tags as words
+  std::vector<std::string> words, tags;  // of all sentences, one after another
+  std::vector<std::int32_t> lengths;     // the words of each sentence
 };
 
 /// Adds the words and tags of a line, `length` at most. What follows - or + in a tag is left out: Grand/jj-tl is the
 /// word Grand with the tag jj.
 ///   throws  std::runtime_error for a token of another form
 inline void add_line(Sentences& to, const std::string& line, std::int64_t length) {
-  std::vector<std::string> words, tags;
   std::istringstream tokens(line);
-  for (std::string token; std::ssize(words) < length && tokens >> token;) {
+  std::int32_t count = 0;
+  for (std::string token; count < length && tokens >> token; ++count) {
     const std::size_t slash = token.rfind('/');
     if (slash == token.npos || slash == 0 || slash + 1 == token.size())
       throw std::runtime_error("there is a token that is not word/tag");
     const std::string tag = token.substr(slash + 1);
-    words.push_back(token.substr(0, slash));
-    tags.push_back(tag.substr(0, tag.find_first_of("-+", tag.starts_with("--") ? 2 : 1)));
+    to.words.push_back(token.substr(0, slash));
+    to.tags.push_back(tag.substr(0, tag.find_first_of("-+", tag.starts_with("--") ? 2 : 1)));
   }
-  if (words.empty()) return;
-  to.words.push_back(words), to.tags.push_back(tags);
+  if (count > 0) to.lengths.push_back(count);
 }
 
 struct Split {
@@ -55,20 +55,16 @@ inline Split read(const std::string& path, std::int64_t length) {
 /// not there the commonest tag of all.
 inline double commonest_tags(const Split& s) {
   std::map<std::string, std::map<std::string, std::int64_t>> counts;  // by word; of all words at ""
-  const auto each = [](const Sentences& s, const auto& use) {
-    for (std::size_t i = 0; i < s.words.size(); ++i)
-      for (std::size_t t = 0; t < s.words[i].size(); ++t) use(s.words[i][t], s.tags[i][t]);
-  };
-  each(s.train, [&](const std::string& word, const std::string& tag) { ++counts[word][tag], ++counts[""][tag]; });
-  std::int64_t right = 0, all = 0;
-  each(s.test, [&](const std::string& word, const std::string& tag) {
-    const auto known = counts.find(word);
+  for (std::size_t i = 0; i < s.train.words.size(); ++i)
+    ++counts[s.train.words[i]][s.train.tags[i]], ++counts[""][s.train.tags[i]];
+  const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+  std::size_t right = 0;
+  for (std::size_t i = 0; i < s.test.words.size(); ++i) {
+    const auto known = counts.find(s.test.words[i]);
     const auto& tags = known == counts.end() ? counts[""] : known->second;
-    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
-    right += std::max_element(tags.begin(), tags.end(), fewer)->first == tag;
-    ++all;
-  });
-  return static_cast<double>(right) / static_cast<double>(all);
+    right += std::max_element(tags.begin(), tags.end(), fewer)->first == s.test.tags[i];
+  }
+  return static_cast<double>(right) / static_cast<double>(s.test.words.size());
 }
 
 }  // namespace tagged

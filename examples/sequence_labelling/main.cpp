@@ -7,14 +7,13 @@
 #include <fmt/core.h>
 
 #include <tandem/data.hpp>
+#include <tandem/strings.hpp>
 #include <tandem/tandem.hpp>
 #include <tandem/train.hpp>
 
-#include "examples/support/bag_of_words.hpp"
 #include "examples/support/data_name.hpp"
-#include "examples/support/tagged_text.hpp"
 #include "examples/support/training.hpp"
-#include "examples/support/word_numbers.hpp"
+#include "tagged_text.hpp"
 
 using namespace tandem;
 
@@ -51,19 +50,21 @@ void report(const char* how, double accuracy) {
 // Every tenth line is held out.
 Task tags(const Options& o) {
   const tagged::Split text = tagged::read(o.data, o.length);
-  auto all_tags = text.train.tags;
-  all_tags.insert(all_tags.end(), text.test.tags.begin(), text.test.tags.end());
-  const auto tag_numbers = words::vocabulary(all_tags, 1'000'000);
-  const auto vocabulary = words::vocabulary(text.train.words, o.words);
-  const auto sequences = [&](const tagged::Sentences& s) {  // word 0 is the unknown one
-    const data::PaddedSequences words = words::numbers(s.words, vocabulary, o.length, 1);
-    return Sequences{words.sequences, words::numbers(s.tags, tag_numbers, o.length, 0).sequences, words.lengths};
+  const layers::StringLookup words({.max_tokens = o.words + 1}), tags({.num_oov_indices = 0});  // word 0: unknown
+  words.adapt(constant(text.train.words));
+  tags.adapt(concat({constant(text.train.tags), constant(text.test.tags)}, 0));
+  const auto sequences = [&](const tagged::Sentences& s) {
+    const Tensor lengths = constant(s.lengths);
+    const auto rows = [&](const Tensor& ids) {
+      return data::Ragged::from_row_lengths(cast(ids, int32), lengths).to_tensor();
+    };
+    return Sequences{rows(words(constant(s.words))), rows(tags(constant(s.tags))), lengths};
   };
-  const std::size_t held_out = text.test.words.size();
-  fmt::print("{} sentences, {} of them held out; {} words, {} tags\n", text.train.words.size() + held_out, held_out,
-             vocabulary.size(), tag_numbers.size());
+  const std::size_t held_out = text.test.lengths.size();
+  fmt::print("{} sentences, {} of them held out; {} words, {} tags\n", text.train.lengths.size() + held_out, held_out,
+             words.vocabulary_size() - 1, tags.vocabulary_size());
   report("commonest tag of each word", tagged::commonest_tags(text));
-  return {sequences(text.train), sequences(text.test), static_cast<i64>(tag_numbers.size())};
+  return {sequences(text.train), sequences(text.test), tags.vocabulary_size()};
 }
 
 // --- model
