@@ -199,7 +199,10 @@ class Search {
     const auto& [images, labels] = digits_.test;
     const std::string logs = options_.run + "/events/" + best.name + "/best";
     Profiler profiler;
-    const Tensor p = nn::softmax(tested.predict(images));
+    const Tensor p = [&] {
+      const ProfileScope scope("step 1");  // the page shows steps
+      return nn::softmax(tested.predict(images));
+    }();
     summary::write_profile(profiler, logs, {.run = "predict"});
     const Tensor wrong = cast(argmax(p, -1), int32) != cast(labels, int32);
     summary::FileWriter writer(logs, {.graph = function([net](const Tensor& x) {
