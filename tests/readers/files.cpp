@@ -74,6 +74,14 @@ void read_files(const std::string& dir) {
       io::save_npy(path + ".lengths.npy", parsed.row_lengths("ints"));
     }
   }
+  for (const char* const name : {"records", "records_gzip"}) {
+    const std::string path = dir + "/theirs_" + name;
+    std::string joined;
+    for (const std::string& record :
+         data::FixedLengthRecordDataset(path, 17, {.header_bytes = 3, .footer_bytes = 5}).epoch(0))
+      joined += record;
+    io::write_file(path + ".joined", joined);
+  }
   for (const char* const name : {"rgb.jpg", "gray.jpg", "progressive.jpg", "cmyk.jpg", "rgb.png", "gray16.png",
                                  "palette.png", "alpha.png", "interlaced.png", "rgb.bmp"}) {
     const std::string path = dir + "/theirs_" + name, bytes = io::read_file(path);

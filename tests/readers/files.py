@@ -4,7 +4,9 @@ python tests/readers/files.py PROGRAM, where PROGRAM is the built tests/readers/
 tensorflow-cpu pillow webdataset; not part of ./dev test.
 """
 
+import gzip
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -113,6 +115,9 @@ def write_theirs(folder):
                     "bytes": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"x" * len(n)])),
                 }
                 writer.write(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())
+    records = rng.bytes(3 + 17 * 500 + 5)
+    pathlib.Path(f"{folder}/theirs_records").write_bytes(records)
+    pathlib.Path(f"{folder}/theirs_records_gzip").write_bytes(gzip.compress(records))
     y, x = np.mgrid[0:61, 0:83]
     rgb = np.stack([y * 4 % 256, x * 3 % 256, (x + y) % 256], -1).astype(np.uint8)
     picture = Image.fromarray(rgb)
@@ -139,6 +144,10 @@ def write_theirs(folder):
 
 
 def compare_theirs(folder, floats, ints):
+    for name, kind in ("records", ""), ("records_gzip", "GZIP"):
+        path = f"{folder}/theirs_{name}"
+        want = [r.numpy() for r in tf.data.FixedLengthRecordDataset(path, 17, 3, 5, compression_type=kind)]
+        check(f"TensorFlow's FixedLengthRecordDataset of {name}", pathlib.Path(path + ".joined").read_bytes() == b"".join(want))
     for name in "plain", "gzip":
         load = lambda what: np.load(f"{folder}/theirs_{name}.tfrecord.{what}.npy")
         check(f"floats of theirs_{name}.tfrecord", np.array_equal(load("floats"), floats))
