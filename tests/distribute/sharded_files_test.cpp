@@ -248,14 +248,28 @@ TEST_CASE("ModelCheckpoint: what one process cannot write is a warning in all, a
 }
 TEST_CASE("ModelCheckpoint of rows: a value or a name that rank 0 does not have is an error in all") {
   const ::testing::TemporaryFolder folder;
-  static std::string path;
-  for (const bool names : {false, true}) {
-    INFO(names);
-    path = folder / (names ? "w-{nothing}.safetensors" : "w.safetensors");
-    const auto callbacks =
-        names ? +[] { return train::Callbacks{train::ModelCheckpoint(path, {.monitor = "loss"})}; } : +[] {
-          return train::Callbacks{train::ModelCheckpoint(path, {.monitor = "nothing", .save_best_only = true})};
-        };
+  static std::string path, folder_of_names;
+  struct Case {
+    train::Callbacks (*callbacks)();
+    const char* of_rank_1;
+  };
+  // Before the first step; after the first epoch, as a callback might have added the value; the name of a file.
+  const Case cases[] = {
+      {+[] { return train::Callbacks{train::ModelCheckpoint(path, {.monitor = "nothing", .save_best_only = true})}; },
+       "a callback of another process has raised"},
+      {+[] {
+         return train::Callbacks{train::ModelCheckpoint(path, {.monitor = "nothing", .save_best_only = true}),
+                                 train::LambdaCallback({.on_epoch_end = [](train::Run&) {}})};
+       },
+       "of rank 0 has no value"},
+      {+[] {
+         return train::Callbacks{
+             train::ModelCheckpoint(folder_of_names + "/w-{nothing}.safetensors", {.monitor = "loss"})};
+       },
+       "rank 0 could not name the file"}};
+  for (const Case& c : cases) {
+    INFO(c.of_rank_1);
+    path = folder / "w.safetensors", folder_of_names = folder.path;
     SimCluster cluster(2);
     testing::error_of([&] {
       cluster.run([&](const Communicator&) {
@@ -265,12 +279,11 @@ TEST_CASE("ModelCheckpoint of rows: a value or a name that rank 0 does not have 
         const Tensor x = range(24) % 10, y = reshape(cast(range(24), DType::float32), {24, 1});
         train::Trainer(model, {.loss = losses::MeanSquaredError(), .optimizer = optimizers::SGD(0.1)})
             .fit(strategy.distribute_dataset(data::from_tensor_slices(std::pair(x, y)).batch(6)),
-                 {.callbacks = callbacks(), .progress = {.mode = train::ProgressMode::none}});
+                 {.callbacks = c.callbacks(), .progress = {.mode = train::ProgressMode::none}});
       });
     });
     CHECK_THAT(cluster.errors()[0], ContainsSubstring("'nothing'"));
-    CHECK_THAT(cluster.errors()[1],
-               ContainsSubstring(names ? "rank 0 could not name the file" : "of rank 0 has no value"));
+    CHECK_THAT(cluster.errors()[1], ContainsSubstring(c.of_rank_1));
   }
 }
 TEST_CASE("save_weights: what one process cannot write is an error in all, and the former file stays") {

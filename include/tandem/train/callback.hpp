@@ -46,6 +46,10 @@ class TANDEM_API Run {
   const Values& values() const;
   /// Adds a value to those of the epoch, in on_epoch_end; callbacks behind this one see it.
   void set_value(const std::string& name, double value) { values_.set(name, value); }
+  /// The names of the values that each epoch will have, with "val_..." those of its validation; null if they are not
+  /// known before the first step: a callback may add some (Callback::may_set_values), or the Trainer has a step of its
+  /// own and validates by another.
+  const std::vector<std::string>* value_names() const { return knows_names_ ? &names_ : nullptr; }
   const History& history() const { return history_; }
   /// Whether there is validation data, and whether the model was measured with it in this epoch.
   bool has_validation() const { return has_validation_; }
@@ -75,8 +79,9 @@ class TANDEM_API Run {
   Tensor loss_;
   mutable Values values_;
   const detail::Steps* running_ = nullptr;  // set between the steps of an epoch, whose means it has
+  std::vector<std::string> names_;
   History history_;
-  bool stopped_ = false, checked_ = false, has_validation_ = false, validated_ = false;
+  bool knows_names_ = false, stopped_ = false, checked_ = false, has_validation_ = false, validated_ = false;
   const Module* model_ = nullptr;
   const Optimizer* optimizer_ = nullptr;
   const WeightAverage* averages_ = nullptr;
@@ -124,6 +129,9 @@ class Callback {
   /// Whether on_step_end or on_evaluate may call Run::stop(). If a callback of one of several processes may, all
   /// exchange a small message after each step.
   virtual bool may_stop_after_step() const { return true; }
+  /// Whether it may call Run::set_value(). If no callback does, a name to monitor that no epoch will have raises before
+  /// the first step, not after the first epoch.
+  virtual bool may_set_values() const { return true; }
 };
 
 /// Callbacks, in the order in which they are called:

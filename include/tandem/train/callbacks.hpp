@@ -30,6 +30,9 @@ TANDEM_API std::optional<double> value_of(const Run& run, const char* callback, 
 class TANDEM_API Monitor {
  public:
   Monitor(const char* callback, std::string name, Mode mode, double min_delta);
+  /// Before the first step, where the names are known: of several processes in the first, whose value counts.
+  ///   throws  errors::NotFoundError, as value(), if no epoch will have the value
+  void check(const Run& run) const;
   /// The value of an epoch; none if it is one of the validation, which the epoch did not have.
   ///   throws  errors::NotFoundError, in the callback's name, which lists the values that there are
   std::optional<double> value(const Run& run) const;
@@ -96,6 +99,7 @@ class TANDEM_API EarlyStopping : public Callback {
   double best() const { return best_.item<double>(); }
   i64 best_epoch() const { return best_epoch_.item<i64>(); }
   bool may_stop_after_step() const override { return false; }
+  bool may_set_values() const override { return false; }
 
  private:
   void make_state();
@@ -127,6 +131,7 @@ class TANDEM_API ModelCheckpoint : public Callback {
   explicit ModelCheckpoint(std::string path, ModelCheckpointOptions options = {});
   void on_begin(Run& run) override;
   bool may_stop_after_step() const override { return false; }
+  bool may_set_values() const override { return false; }
   void on_step_end(Run& run) override;
   void on_epoch_end(Run& run) override;
   void on_end(Run&) override { writes_.raise_error(); }
@@ -167,6 +172,7 @@ class TANDEM_API ReduceLROnPlateau : public Callback {
   void on_epoch_end(Run& run) override;
   const SavedState* state() const override { return &state_; }
   bool may_stop_after_step() const override { return false; }
+  bool may_set_values() const override { return false; }
 
  private:
   ReduceLROnPlateauOptions options_;
@@ -182,6 +188,7 @@ class TANDEM_API LearningRateScheduler : public Callback {
   void on_begin(Run& run) override;
   void on_epoch_begin(Run& run) override;
   bool may_stop_after_step() const override { return false; }
+  bool may_set_values() const override { return false; }
 
  private:
   AnyFunction<double(i64, double)> schedule_;
@@ -198,6 +205,7 @@ class TANDEM_API CSVLogger : public Callback {
   void on_begin(Run& run) override;
   bool is_for_first_replica() const override { return true; }
   bool may_stop_after_step() const override { return false; }
+  bool may_set_values() const override { return false; }
   void on_epoch_end(Run& run) override;
   void on_end(Run& run) override { write(run.history()); }
 
@@ -218,6 +226,7 @@ class TANDEM_API TerminateOnNaN : public Callback {
  public:
   void on_begin(Run& run) override { run.check_losses(); }
   bool may_stop_after_step() const override { return false; }
+  bool may_set_values() const override { return false; }
 };
 
 /// Functions as a callback; those that are not set do nothing.
@@ -243,6 +252,9 @@ class TANDEM_API LambdaCallback : public Callback {
   }
   void on_end(Run& run) override { call(f_.on_end, run); }
   bool may_stop_after_step() const override { return f_.on_step_end || f_.on_evaluate; }
+  bool may_set_values() const override {
+    return f_.on_epoch_begin || f_.on_step_end || f_.on_evaluate || f_.on_epoch_end;
+  }
 
  private:
   static void call(const AnyFunction<void(Run&)>& f, Run& run) {

@@ -50,16 +50,28 @@ TANDEM_INLINE Monitor::Monitor(const char* callback, std::string name, Mode mode
       min_delta_(min_delta) {
   train::impl::check_at_least(callback, "min_delta", min_delta, 0);
 }
+// `names`: those that there are.
+[[noreturn, gnu::cold]] inline void raise_unknown_value(const char* callback, const std::string& name,
+                                                        const std::string& use, const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& other : names) list += (list.empty() ? "" : ", ") + other;
+  errors::raise<errors::NotFoundError>(
+      callback, "the epoch has no value '" + name + "' " + use + "; it has: " + list +
+                    (name.starts_with("val_") ? " (.validation_data of fit gives the values with val_)" : ""));
+}
 TANDEM_INLINE std::optional<double> value_of(const Run& run, const char* callback, const std::string& name,
                                              const std::string& use) {
   const Values& values = run.values();
   if (values.contains(name)) return values[name];
   if (name.starts_with("val_") && run.has_validation() && !run.is_validated()) return {};
-  std::string list;
-  for (const auto& [other, value] : values) list += (list.empty() ? "" : ", ") + other;
-  errors::raise<errors::NotFoundError>(
-      callback, "the epoch has no value '" + name + "' " + use + "; it has: " + list +
-                    (name.starts_with("val_") ? " (.validation_data of fit gives the values with val_)" : ""));
+  std::vector<std::string> names;
+  for (const auto& [other, value] : values) names.push_back(other);
+  raise_unknown_value(callback, name, use, names);
+}
+TANDEM_INLINE void Monitor::check(const Run& run) const {
+  const std::vector<std::string>* const names = run.value_names();
+  if (names && Replicas().is_first() && std::find(names->begin(), names->end(), name_) == names->end())
+    raise_unknown_value(callback_, name_, "to monitor", *names);
 }
 TANDEM_INLINE std::optional<double> Monitor::value(const Run& run) const {
   return value_of(run, callback_, name_, "to monitor");
@@ -141,6 +153,7 @@ TANDEM_INLINE void EarlyStopping::make_state() {
   kept_.clear();
 }
 TANDEM_INLINE void EarlyStopping::on_begin(Run& run) {
+  monitor_.check(run);
   make_state();  // anew: the callback may have served another model
   if (!options_.restore_best_weights) return;
   if (!run.model())
@@ -182,6 +195,7 @@ TANDEM_INLINE ModelCheckpoint::ModelCheckpoint(std::string path, ModelCheckpoint
   impl::check_at_least("ModelCheckpoint", "save_freq", static_cast<double>(options_.save_freq), 0);
 }
 TANDEM_INLINE void ModelCheckpoint::on_begin(Run& run) {
+  if (options_.save_best_only && options_.save_freq == 0) monitor_.check(run);
   best_.reset();
   writes_.begin();
   if (!run.model())
@@ -261,6 +275,7 @@ TANDEM_INLINE bool ModelCheckpoint::save(const Run& run) {
 TANDEM_INLINE ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions o)
     : options_(std::move(o)), monitor_("ReduceLROnPlateau", options_.monitor, options_.mode, options_.min_delta) {}
 TANDEM_INLINE void ReduceLROnPlateau::on_begin(Run& run) {
+  monitor_.check(run);
   state_ = SavedState();  // anew: the callback may have served another optimizer
   plateau_.emplace(run.optimizer_for("ReduceLROnPlateau"),
                    optimizers::ReduceLROnPlateauOptions{

@@ -132,6 +132,10 @@ TANDEM_INLINE void OwnSteps::read(Phase phase, Values& values) const {
   const Measured& m = of(phase);
   for (std::size_t i = 0; i < m.means.size(); ++i) values.set(m.names[i], number_of(m.means[i].result()));
 }
+TANDEM_INLINE std::optional<std::vector<std::string>> OwnSteps::names(Phase phase) const {
+  const Measured& m = of(phase);
+  return m.names.empty() ? std::nullopt : std::optional(m.names);
+}
 TANDEM_INLINE std::vector<CheckpointItem> OwnSteps::measures(Phase phase) const {
   const Measured& m = of(phase);
   std::vector<CheckpointItem> r;

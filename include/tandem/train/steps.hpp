@@ -45,6 +45,8 @@ class Steps {
   virtual void reset(Phase phase) = 0;
   /// Adds the means since the last reset() to `values`.
   virtual void read(Phase phase, Values& values) const = 0;
+  /// Their names; nothing if these are not known before the first batch.
+  virtual std::optional<std::vector<std::string>> names(Phase phase) const = 0;
   /// What they are computed from.
   virtual std::vector<CheckpointItem> measures(Phase phase) const = 0;
   /// What a checkpoint has to keep.
@@ -71,6 +73,7 @@ class ModelSteps final : public Steps {
   void check_test() const override {}
   void reset(Phase phase) override;
   void read(Phase phase, Values& values) const override;
+  std::optional<std::vector<std::string>> names(Phase phase) const override;
   std::vector<CheckpointItem> measures(Phase phase) const override;
   std::vector<CheckpointItem> items() const override;
   std::vector<CheckpointItem> models() const override { return {{"model", model}}; }
@@ -137,6 +140,7 @@ class OwnSteps final : public Steps {
   void check_test() const override;
   void reset(Phase phase) override;
   void read(Phase phase, Values& values) const override;
+  std::optional<std::vector<std::string>> names(Phase phase) const override;
   std::vector<CheckpointItem> measures(Phase phase) const override;
   std::vector<CheckpointItem> items() const override;
   std::vector<CheckpointItem> models() const override { return items_; }

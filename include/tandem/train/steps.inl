@@ -344,6 +344,11 @@ TANDEM_INLINE void ModelSteps::read(Phase, Values& values) const {
     if (result.rank() == 0) values.set(m.name(), number_of(result));
   });
 }
+TANDEM_INLINE std::optional<std::vector<std::string>> ModelSteps::names(Phase) const {
+  std::vector<std::string> r{"loss"};
+  each_metric([&](const metrics::PredictionMetric& m, bool) { r.push_back(m.name()); });
+  return r;
+}
 TANDEM_INLINE std::vector<CheckpointItem> ModelSteps::measures(Phase) const {
   std::vector<CheckpointItem> r{{"loss", loss_}};
   each_metric([&](const metrics::PredictionMetric& m, bool) {

@@ -150,8 +150,21 @@ TANDEM_INLINE void TrainerState::end(Fit& fit) {
   if (fit.replicas.others_raised(error))
     errors::raise<errors::AbortedError>("fit", "a callback of another process has raised when training had ended");
 }
+// The names of the values of an epoch, if no callback adds others.
+TANDEM_INLINE void TrainerState::name_values(Fit& fit) const {
+  Run& run = fit.run;
+  const auto trained = steps->names(Phase::training), tested = steps->names(Phase::test);
+  run.knows_names_ = trained && (tested || !run.has_validation_);
+  fit.each_callback([&](const Callback& c) { run.knows_names_ = run.knows_names_ && !c.may_set_values(); });
+  if (!run.knows_names_) return;
+  run.names_ = *trained;
+  if (run.optimizer_) run.names_.emplace_back("learning_rate");
+  for (const std::string& name : run.has_validation_ ? *tested : std::vector<std::string>())
+    run.names_.push_back("val_" + name);
+}
 TANDEM_INLINE void TrainerState::begin(Fit& fit) {
   Run& run = fit.run;
+  name_values(fit);
   fit.each_callback_of_all(step, [&](Callback& c) { c.on_begin(run); });
   if (!fit.options.directory.empty()) {
     detail::RunPlace place;

@@ -41,6 +41,7 @@ struct TrainerState {
   void check_equal(const Fit& fit) const;
   Batch first_batch(const Fit& fit) const;
   void open_folder(Fit& fit) const;
+  void name_values(Fit& fit) const;
   void begin(Fit& fit);
   void end(Fit& fit);
   void tell_callbacks(Fit& fit, const std::exception_ptr& error);
