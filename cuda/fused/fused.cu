@@ -110,7 +110,7 @@ __device__ __forceinline__ void execute(FusedCode code, Chunk<float, N>& a, cons
 #define TANDEM_CODE(name) \
   case FusedCode::name:   \
     return two([](float x, float y) { return rules::name##_rule::forward<float>(x, y) ? 1.f : 0.f; });
-    TANDEM_CUDA_FUSED_COMPARISON(TANDEM_CODE)
+    TANDEM_FUSED_LOOP_COMPARISON(TANDEM_CODE)
 #undef TANDEM_CODE
     case FusedCode::leaky_relu_grad:
       return three(

@@ -22,21 +22,15 @@ namespace {
 FusedCode code_of(const OpDef& op, DType to) {
   static constexpr std::pair<const OpDef*, FusedCode> codes[] = {
 #define TANDEM_CODE(name) {&name##_op, FusedCode::name},
-      TANDEM_CUDA_FUSED_UNARY(TANDEM_CODE) TANDEM_CUDA_FUSED_BINARY(TANDEM_CODE)
-          TANDEM_CUDA_FUSED_COMPARISON(TANDEM_CODE)
+      TANDEM_CUDA_FUSED(TANDEM_CODE)
 #undef TANDEM_CODE
-              {&leaky_relu_grad_op, FusedCode::leaky_relu_grad},
-      {&select_op, FusedCode::select},
-      {&logical_and_op, FusedCode::logical_and},
-      {&logical_or_op, FusedCode::logical_or},
-      {&logical_xor_op, FusedCode::logical_xor},
-      {&logical_not_op, FusedCode::logical_not},
-      {&is_nan_op, FusedCode::is_nan},
-      {&is_inf_op, FusedCode::is_inf},
-      {&is_finite_op, FusedCode::is_finite}};
+  };
   for (const auto& [known, code] : codes)
     if (known == &op) return code;
-  if (&op != &cast_op && &op != &whole_cast_op) return FusedCode::unknown;
+#define TANDEM_CODE(name) &op == &name##_op ||
+  const bool casts = TANDEM_FUSED_CASTS(TANDEM_CODE) false;
+#undef TANDEM_CODE
+  if (!casts) return FusedCode::unknown;
   switch (to) {
     case DType::bool_: return FusedCode::to_flag;
     case DType::float16: return FusedCode::round_half;

@@ -6,35 +6,23 @@
 #include "cuda/index_map.hpp"
 #include "cuda/queue.hpp"
 #include "tandem/attrs/fused.hpp"
+#include "tandem/ops/fused/fusible.hpp"
 
-// The ops that a program may contain. They compute in float32; flags are 0 and 1. f(name) for an op of that name.
-#define TANDEM_CUDA_FUSED_UNARY(f)                                                                                  \
-  f(negative) f(abs) f(sign) f(square) f(sqrt) f(rsqrt) f(reciprocal) f(exp) f(expm1) f(log) f(log1p) f(sigmoid)    \
-      f(log_sigmoid) f(softplus) f(tanh) f(erf) f(relu) f(relu6) f(elu) f(selu) f(softsign) f(hard_sigmoid) f(gelu) \
-          f(gelu_tanh) f(silu) f(mish) f(floor) f(ceil) f(trunc) f(round)
-#define TANDEM_CUDA_FUSED_BINARY(f)                                                                        \
-  f(add) f(subtract) f(multiply) f(divide) f(maximum) f(minimum) f(squared_difference) f(div_no_nan)       \
-      f(multiply_no_nan) f(tanh_grad) f(sigmoid_grad) f(relu_grad) f(relu6_grad) f(elu_grad) f(leaky_relu) \
-          f(gelu_grad) f(gelu_tanh_grad) f(silu_grad)
-#define TANDEM_CUDA_FUSED_COMPARISON(f) f(equal) f(not_equal) f(less) f(less_equal) f(greater) f(greater_equal)
+// The ops that a program may contain, of the list for all devices (ops/fused/fusible.hpp), by how they are computed.
+// They compute in float32; flags are 0 and 1.
+#define TANDEM_CUDA_FUSED_UNARY(f) TANDEM_FUSED_UNARY(f) TANDEM_FUSED_LOOP_UNARY(f)
+#define TANDEM_CUDA_FUSED_BINARY(f) TANDEM_FUSED_BINARY(f) TANDEM_FUSED_LOOP_BINARY(f)
+#define TANDEM_CUDA_FUSED(f) \
+  TANDEM_CUDA_FUSED_UNARY(f) TANDEM_CUDA_FUSED_BINARY(f) TANDEM_FUSED_LOOP_COMPARISON(f) TANDEM_FUSED_LOOP_OTHER(f)
 
 namespace TANDEM_NS::cuda {
 
 /// What an instruction does. round_half and round_bfloat: float32 to the nearest number of that dtype.
 enum class FusedCode : std::uint8_t {
 #define TANDEM_CODE(name) name,
-  TANDEM_CUDA_FUSED_UNARY(TANDEM_CODE) TANDEM_CUDA_FUSED_BINARY(TANDEM_CODE) TANDEM_CUDA_FUSED_COMPARISON(TANDEM_CODE)
+  TANDEM_CUDA_FUSED(TANDEM_CODE)
 #undef TANDEM_CODE
-      leaky_relu_grad,
-  select,
-  logical_and,
-  logical_or,
-  logical_xor,
-  logical_not,
-  is_nan,
-  is_inf,
-  is_finite,
-  copy,
+      copy,
   to_flag,
   round_half,
   round_bfloat,
