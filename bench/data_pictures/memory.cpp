@@ -1,10 +1,10 @@
 // The memory of a pipeline of pictures over ten epochs: our side of program.py. Prints the megabytes of the process
 // behind each epoch.
+#include <fmt/core.h>
 #include <tandem/data.hpp>
 #include <tandem/image.hpp>
 #include <tandem/tandem.hpp>
 
-#include <cstdio>
 #include <fstream>
 #include <string>
 
@@ -35,7 +35,7 @@ int main() {
   for (i64 epoch = 0; epoch < 10; ++epoch) {
     for (auto& batch : batches.epoch(epoch))
       if (batch.shape()[0] != 8) return 1;
-    std::printf("%.1f\n", megabytes());
+    fmt::print("{:.1f}\n", megabytes());
   }
   return 0;
 }

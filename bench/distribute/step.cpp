@@ -3,10 +3,11 @@
 //   tandem_run -n 2 -- build/release/bench/distribute_step WIDTH BATCH STEPS
 //   mpirun --oversubscribe -np 2 --bind-to none build/release/bench/distribute_step WIDTH BATCH STEPS
 // Rank 0 prints the losses of the first steps, the median time of a step, and that of sums of 4 KB to 32 MB.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
@@ -69,7 +70,7 @@ void time_steps(const distribute::MultiWorkerMirroredStrategy& strategy, i64 wid
   const Tensor x = noise({batch, 784}, 1, 3)(own), y = (range(batch) * 7 % 10)(own);
   for (int i = 0; i < 3; ++i) {
     const double loss = strategy.reduce(distribute::ReduceOp::sum, step(x, y)).item<float>();
-    if (world.rank() == 0) std::printf("loss %.6f\n", loss);
+    if (world.rank() == 0) fmt::print("loss {:.6f}\n", loss);
   }
   for (int i = 0; i < steps / 5 + 100; ++i) step(x, y);  // the first operations of a group are checked
   std::vector<double> seconds;
@@ -78,7 +79,7 @@ void time_steps(const distribute::MultiWorkerMirroredStrategy& strategy, i64 wid
     step(x, y);
     seconds.push_back(now() - begin);
   }
-  if (world.rank() == 0) std::printf("step %.6f\n", 1e3 * median(seconds));
+  if (world.rank() == 0) fmt::print("step {:.6f}\n", 1e3 * median(seconds));
 }
 
 void time_sums(const Communicator& world) {
@@ -92,14 +93,14 @@ void time_sums(const Communicator& world) {
       for (int i = 0; i < calls; ++i) distribute::all_reduce(x, {.group = world});
       seconds.push_back((now() - begin) / calls);
     }
-    if (world.rank() == 0) std::printf("sum %lld %.3f\n", static_cast<long long>(bytes), 1e6 * median(seconds));
+    if (world.rank() == 0) fmt::print("sum {} {:.3f}\n", bytes, 1e6 * median(seconds));
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) return std::fprintf(stderr, "usage: distribute_step WIDTH BATCH STEPS\n"), 2;
+  if (argc != 4) return fmt::print(stderr, "usage: distribute_step WIDTH BATCH STEPS\n"), 2;
   const distribute::MultiWorkerMirroredStrategy strategy;
   time_steps(strategy, std::atoi(argv[1]), std::atoi(argv[2]), std::atoi(argv[3]));
   time_sums(strategy.group());

@@ -94,7 +94,7 @@ void make_version(const std::string& folder, const std::string& model, int versi
   fs::copy(folder + "/" + model + "/1", made(folder, version), fs::copy_options::recursive);
 }
 void publish(const std::string& folder, const std::string& model, int version) {
-  fs::rename(made(folder, version), folder + "/" + model + "/" + std::to_string(version));
+  fs::rename(made(folder, version), fmt::format("{}/{}/{}", folder, model, version));
 }
 void measure_swaps(const std::string& folder, int rounds) {
   const Process server({"serve", folder, "plain"});

@@ -1,5 +1,7 @@
 // The requests of the benchmarks of serving, and what half plus two answers to them.
 #pragma once
+#include <fmt/core.h>
+
 #include <string>
 #include <string_view>
 
@@ -40,8 +42,9 @@ inline std::string model_infer_request() {
   return r;
 }
 inline std::string post_request(const std::string& path, const std::string& body) {
-  return "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
-         std::to_string(body.size()) + "\r\n\r\n" + body;
+  return fmt::format(
+      "POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}", path,
+      body.size(), body);
 }
 inline std::string infer_request() {
   return post_request("/v2/models/half/infer",

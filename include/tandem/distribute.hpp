@@ -32,6 +32,7 @@
 #include "tandem/distribute/strategy.inl"
 #include "tandem/distribute/tcp_store.inl"
 #include "tandem/distribute/tcp_store_server.inl"
+#include "tandem/distribute/texts.inl"
 #include "tandem/tandem.hpp"
 #include "tandem/train.hpp"
 #endif

@@ -2,3 +2,4 @@
 #include "tandem/distribute/communicator.inl"
 #include "tandem/distribute/communicator_checks.inl"
 #include "tandem/distribute/launch.inl"
+#include "tandem/distribute/texts.inl"

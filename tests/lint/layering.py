@@ -87,7 +87,7 @@ def heavy(name, delimiter, header):
     if CUDA_HEADER.match(header) and delimiter == "<":
         return None if name.startswith("cuda/") else "CUDA headers belong to cuda/"
     if header.startswith("fmt/"):
-        return f"fmt costs every header-only program half a second: {FORMAT} writes numbers"
+        return f"header-only programs would need fmt, and pay half a second for it: {FORMAT} writes numbers"
     if header == "span":
         return "its constraints cost every header-only program a second: tandem/base/span.hpp has Span"
     if is_definition(name) or FOR_DEFINITIONS.search(name):
@@ -204,6 +204,25 @@ def unpaid_pass(name, text, scenarios):
     return [f"{name}: its first lines name no benchmark row (bench/) that it improves"]
 
 
+# printf's functions with a format for numbers with a fraction.
+PRINTED_NUMBER = re.compile(r'printf\([^;]*?%[-+ #0]*[\d*]*(?:\.[\d*]+)?[aefg]', re.I)
+PRINTF = re.compile(r"(?:\bstd::|(?<![\w:.>]))[a-z]*printf\(")
+# Programs without fmt: they show how tensors are printed, or what a program costs; those of others.
+WITHOUT_FMT = ("bench/compile_cost/", "bench/startup/", "bench/peers/")
+
+
+def printed(name, text):
+    """The library writes numbers by util/format.hpp, not in the locale of the program; programs print with fmt."""
+    code = sources.COMMENT.sub("", text)
+    if name.startswith(("tandem/", "cuda/")):
+        return [f"{name}: {match[0][:40]}... writes the decimal point of the locale: {FORMAT} has rounded_text, fixed_text"
+                for match in PRINTED_NUMBER.finditer(code)]
+    if name.startswith(WITHOUT_FMT):
+        return []
+    return [f"{name}: programs print with fmt, not with {match[0]}...)"
+            for match in PRINTF.finditer(sources.without_comments_and_strings(text))]
+
+
 # The functions of graph/ that are not lazy (graph/lazy.hpp): with a static variable, or called by destructors, virtual
 # functions or the definitions of ops.
 EAGER = {"checking_slot", "is_checking", "VariableLocks::held_locks", "VariableLocks::yield", "detail::call_values",
@@ -280,12 +299,14 @@ def main():
             problems += check_source(name, text) + wrong_unit(name, text)
             in_sources += included
             continue
-        problems += check(name, text) + unpaid_pass(name, text, scenarios) + laziness(name, text)
+        problems += check(name, text) + unpaid_pass(name, text, scenarios) + laziness(name, text) + printed(name, text)
         if name in definitions:
             problems += check_definition(name, text, headers)
         elif is_umbrella(name):
             in_umbrellas += included
     problems += included_once(definitions - {RULES}, {"units of src/": in_sources, "umbrellas": in_umbrellas})
+    for path in sources.files(("bench", "examples")):
+        problems += printed(path.relative_to(sources.ROOT).as_posix(), path.read_text())
     for pattern in FOR_USERS:
         for path in sorted(sources.ROOT.glob(pattern)):
             problems += private_includes(path.relative_to(sources.ROOT).as_posix(), path.read_text())

@@ -144,6 +144,15 @@ class Layering(unittest.TestCase):
                 ("tandem/core/a.hpp", "void f();  // as TANDEM_LAZY", False)]:
             self.assertEqual(bool(layering.laziness(name, text + "\n")), wrong, (name, text))
 
+    def test_printing(self):
+        for name, text, wrong in [
+                ("tandem/core/a.inl", 'std::snprintf(s, sizeof s, "%d", x);', False), ("tandem/core/a.inl", 'std::snprintf(s, n, "%5.1f s", x);', True),
+                ("cuda/a.cpp", 'snprintf(s, n, "%s%g", t, x);', True), ("tandem/core/a.inl", '// printf("%g", x);\n', False),
+                ("tandem/core/a.inl", 'std::snprintf(s, n, "%08x%08x", a, b); g("%f");', False), ("bench/a/b.cpp", 'std::printf("%d", 1);', True),
+                ("bench/a/b.cpp", 'fmt::fprintf(f, "%d", 1); s = "printf(";', False), ("bench/startup/b.cpp", 'std::printf("%d", 1);', False),
+                ("examples/a.cpp", "return std::fprintf(stderr, s), 2;", True)]:
+            self.assertEqual(bool(layering.printed(name, text)), wrong, (name, text))
+
     def test_cycles(self):
         self.assertEqual(layering.cycles({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}), [])
         self.assertEqual(layering.cycles({"a": ["b"], "b": ["c"], "c": ["b"]}), ["b c: include each other"])

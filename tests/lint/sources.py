@@ -29,6 +29,7 @@ TOKEN = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
     re.S,
 )
+COMMENT = re.compile(r'//[^\n]*')
 
 
 def without_comments_and_strings(text):

@@ -1,6 +1,6 @@
 // Definitions of base/scalar.hpp.
 #pragma once
-#include <cstdio>
+#include <charconv>
 #include <cstring>
 
 #include "tandem/base/error.hpp"
@@ -10,9 +10,12 @@ namespace TANDEM_NS {
 
 TANDEM_INLINE std::string Scalar::text() const {
   if (!is_real_) return is_high_ ? std::to_string(static_cast<u64>(whole_)) : std::to_string(whole_);
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%g", real_);
-  if (has_fraction() && !std::strpbrk(digits, ".e")) std::snprintf(digits, sizeof digits, "%.17g", real_);
+  char digits[32] = "";
+  const auto write = [&](int count) {  // as printf's %g, with a point in every locale
+    *std::to_chars(digits, digits + sizeof digits - 1, real_, std::chars_format::general, count).ptr = 0;
+  };
+  write(6);
+  if (has_fraction() && !std::strpbrk(digits, ".e")) write(17);
   return digits;
 }
 

@@ -193,10 +193,12 @@ TANDEM_INLINE std::string Profiler::summary() const {
   for (const std::size_t i :
        detail::stable_order(rows.size(), [&](std::size_t a, std::size_t b) { return rows[a].time > rows[b].time; })) {
     const Row& r = rows[i];
+    const double time = static_cast<double>(r.time) * 1e-3;
+    const std::string total = detail::fixed_text(time, 1),
+                      mean = detail::fixed_text(time / static_cast<double>(r.count), 3);
     char line[160];
-    std::snprintf(line, sizeof line, "%-24.24s %8lld %12.1f %12.3f %15lld\n", r.op.c_str(),
-                  static_cast<long long>(r.count), static_cast<double>(r.time) * 1e-3,
-                  static_cast<double>(r.time) * 1e-3 / static_cast<double>(r.count), static_cast<long long>(r.bytes));
+    std::snprintf(line, sizeof line, "%-24.24s %8lld %12s %12s %15lld\n", r.op.c_str(), static_cast<long long>(r.count),
+                  total.c_str(), mean.c_str(), static_cast<long long>(r.bytes));
     s += line;
   }
   return s;

@@ -1,8 +1,6 @@
 // Definitions of distribute/agreement.hpp.
 #pragma once
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +8,7 @@
 #include "tandem/base/location.hpp"
 #include "tandem/distribute/agreement.hpp"
 #include "tandem/util/fnv1a.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::distribute::impl {
 
@@ -25,11 +24,7 @@ class DetailsOf final : public AttrVisitor {
     const std::string_view n = name;  // of slices: a place that may depend on the rank
     if (n != "begin" && n != "index") add(name, std::to_string(value));
   }
-  void real(const char* name, double value) override {
-    std::array<char, 40> s;
-    std::snprintf(s.data(), s.size(), "%.17g", value);
-    add(name, s.data());
-  }
+  void real(const char* name, double value) override { add(name, tandem::detail::rounded_text(value, 17)); }
   void text(const char* name, const std::string& value) override {
     const std::string_view n = name;  // of collectives: a line, and a group of which each rank may have its own
     if (n == "group") group = value;

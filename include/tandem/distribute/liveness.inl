@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -16,6 +15,7 @@
 #include "tandem/distribute/socket.hpp"
 #include "tandem/distribute/start_thread.hpp"
 #include "tandem/distribute/tcp_store_wire.hpp"
+#include "tandem/util/format.hpp"
 #include "tandem/util/host_name.hpp"
 #include "tandem/util/threads.hpp"
 
@@ -46,11 +46,7 @@ inline std::optional<Sign> parse(std::string_view text) {
   return s;
 }
 
-inline std::string seconds_text(double s) {
-  char at[32];
-  std::snprintf(at, sizeof at, s < 9.95 ? "%.1f s" : "%.0f s", s);
-  return at;
-}
+inline std::string seconds_text(double s) { return tandem::detail::fixed_text(s, s < 9.95 ? 1 : 0) + " s"; }
 inline std::string rank_text(int rank, const std::string& node) {
   return "rank " + std::to_string(rank) + " (node " + node + ")";
 }

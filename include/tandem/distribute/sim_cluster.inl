@@ -12,6 +12,7 @@
 #include "tandem/distribute/sim_cluster.hpp"
 #include "tandem/distribute/sim_schedule.hpp"
 #include "tandem/ops/random/element_keys.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::distribute {
 
@@ -119,7 +120,7 @@ TANDEM_INLINE SimCluster::SimCluster(int ranks, SimOptions options)
   for (const SimFault& f : o.faults)
     if (f.rank < 0 || f.rank >= ranks || f.at < 0 || !(f.seconds >= 0))
       refuse("a fault of rank " + std::to_string(f.rank) + " at operation " + std::to_string(f.at) + " by " +
-             std::to_string(f.seconds) + " s; there are " + std::to_string(ranks) + " ranks");
+             tandem::detail::rounded_text(f.seconds, 6) + " s; there are " + std::to_string(ranks) + " ranks");
 }
 TANDEM_INLINE SimCluster::SimCluster(SimCluster&&) noexcept = default;
 TANDEM_INLINE SimCluster& SimCluster::operator=(SimCluster&&) noexcept = default;

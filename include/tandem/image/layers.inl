@@ -16,6 +16,7 @@
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::layers {
 
@@ -23,8 +24,9 @@ namespace detail {
 inline AmountRange checked_range(const char* layer, AmountRange r, double lowest, double highest) {
   if (!(r.lower <= r.upper && r.lower >= lowest && r.upper <= highest))
     errors::raise<errors::InvalidArgumentError>(
-        layer, "the bounds " + std::to_string(r.lower) + " and " + std::to_string(r.upper) + " must be in order, in [" +
-                   std::to_string(lowest) + ", " + std::to_string(highest) + "]");
+        layer, "the bounds " + tandem::detail::shortest_text(r.lower) + " and " +
+                   tandem::detail::shortest_text(r.upper) + " must be in order, in [" +
+                   tandem::detail::shortest_text(lowest) + ", " + tandem::detail::shortest_text(highest) + "]");
   return r;
 }
 // A number for each image of x, [n].

@@ -19,6 +19,7 @@
 #include "tandem/serving/metrics.hpp"
 #include "tandem/serving/run_slots.hpp"
 #include "tandem/serving/status.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::serving {
 
@@ -64,7 +65,7 @@ TANDEM_INLINE Options checked(Options o) {
                        std::to_string(o.max_total_queue_bytes) + ", but must not be negative; 0 is the usual limit");
   if (!(o.grpc_message_seconds > 0))
     errors::raise<errors::InvalidArgumentError>(
-        "serving", "grpc_message_seconds is " + std::to_string(o.grpc_message_seconds) +
+        "serving", "grpc_message_seconds is " + tandem::detail::rounded_text(o.grpc_message_seconds, 6) +
                        ", but must be more than 0; infinity, or a large number, is no limit");
   if (!o.failure_folder.empty() && !std::filesystem::is_directory(o.failure_folder, error))
     errors::raise<errors::InvalidArgumentError>("serving", "the failure_folder " + o.failure_folder + " is no folder");

@@ -1,15 +1,14 @@
 // Definitions of serving/log.hpp.
 #pragma once
-#include <charconv>
 #include <chrono>
 #include <ctime>
 #include <exception>
-#include <iterator>
 #include <string_view>
 
 #include "tandem/serving/json_write.hpp"
 #include "tandem/serving/log.hpp"
 #include "tandem/serving/status.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::serving {
 
@@ -31,10 +30,7 @@ TANDEM_INLINE std::string json_line(const LogEntry& e, i64 milliseconds) {
   if (e.version) r += ",\"version\":" + std::to_string(e.version);
   text("signature", e.signature), text("method", e.method), text("code", code_name(e.code));
   const auto milli = [&](const char* key, double value) {
-    char number[512];  // the longest double; printf would write the comma of some locales
-    const std::to_chars_result end = std::to_chars(number, std::end(number), value * 1e3, std::chars_format::fixed, 3);
-    ((r += ",\"") += key) += "\":";
-    r.append(number, end.ptr);
+    (((r += ",\"") += key) += "\":") += tandem::detail::fixed_text(value * 1e3, 3);
   };
   milli("latency_ms", e.seconds);
   if (e.queue_seconds > 0) milli("queue_ms", e.queue_seconds);

@@ -8,6 +8,7 @@
 #include "tandem/ops/tensor.hpp"
 #include "tandem/train/gradient_accumulator.hpp"
 #include "tandem/train/loss_scale.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::train {
 
@@ -34,8 +35,8 @@ void apply_if_finite(const LossScale& scale, const O& optimizer, std::vector<Gra
 
 TANDEM_INLINE LossScale::LossScale(LossScaleOptions o) : growth_steps_(o.growth_steps) {
   if (!(o.initial >= 1) || o.initial > 1e30)
-    errors::raise<errors::InvalidArgumentError>("LossScale",
-                                                "initial must be from 1 to 1e30, not " + std::to_string(o.initial));
+    errors::raise<errors::InvalidArgumentError>(
+        "LossScale", "initial must be from 1 to 1e30, not " + tandem::detail::rounded_text(o.initial, 6));
   if (o.growth_steps < 0)
     errors::raise<errors::InvalidArgumentError>(
         "LossScale", "growth_steps must not be negative, but is " + std::to_string(o.growth_steps));

@@ -52,6 +52,12 @@ inline std::string rounded_text(double x, int digits) {
   char at[48];
   return {at, std::to_chars(at, at + sizeof at, x, std::chars_format::general, digits).ptr};
 }
+/// Formats x with that number of decimals, as printf's %f.
+inline std::string fixed_text(double x, int decimals) {
+  if (x != x) return "nan";
+  char at[384];  // the largest numbers have 309 digits before the point
+  return {at, std::to_chars(at, at + sizeof at, x, std::chars_format::fixed, decimals).ptr};
+}
 
 /// What stands at a position of UTF-8 text (RFC 3629): a character, or bytes that no character begins with.
 struct Utf8Unit {

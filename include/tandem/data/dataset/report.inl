@@ -1,11 +1,11 @@
 // Definitions of data/dataset/report.hpp, and Budget.
 #pragma once
 #include <algorithm>
-#include <cstdio>
 #include <unordered_set>
 
 #include "tandem/data/dataset/report.hpp"
 #include "tandem/data/dataset/stage.hpp"
+#include "tandem/util/format.hpp"
 #include "tandem/util/threads.hpp"
 
 namespace TANDEM_NS::data::detail {
@@ -57,15 +57,11 @@ inline std::string time_text(double nanoseconds) {
   const char* const units[] = {"ns", "us", "ms", "s"};
   int unit = 0;
   for (; unit < 3 && nanoseconds >= 1000; ++unit) nanoseconds /= 1000;
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g %s", nanoseconds, units[unit]);
-  return text;
+  return tandem::detail::rounded_text(nanoseconds, 3) + " " + units[unit];
 }
 inline std::string bytes_text(i64 bytes) {
-  char text[32];
-  if (bytes < 10'000) std::snprintf(text, sizeof text, "%lld bytes", static_cast<long long>(bytes));
-  else std::snprintf(text, sizeof text, "%.1f MB", static_cast<double>(bytes) / 1e6);
-  return text;
+  if (bytes < 10'000) return std::to_string(bytes) + " bytes";
+  return tandem::detail::fixed_text(static_cast<double>(bytes) / 1e6, 1) + " MB";
 }
 
 inline std::string line(const StageInfo& stage) {
@@ -76,11 +72,9 @@ inline std::string line(const StageInfo& stage) {
   if (c.elements > 0) r += " " + std::to_string(c.elements.load()) + " elements";
   if (c.calls > 0) r += (c.elements > 0 ? ", " : " ") + std::to_string(c.calls.load()) + " calls of " + time_text(each);
   if (c.elapsed > 0) {
-    char text[96];
-    std::snprintf(text, sizeof text, ", %.1f of %lld threads busy, consumer waits %.0f %%",
-                  std::min(each * of(c.calls) / of(c.elapsed), of(c.threads)), static_cast<long long>(c.threads.load()),
-                  100 * std::min(1.0, of(c.waited) / of(c.elapsed)));
-    r += text;
+    const double busy = std::min(each * of(c.calls) / of(c.elapsed), of(c.threads));
+    r += ", " + tandem::detail::fixed_text(busy, 1) + " of " + std::to_string(c.threads.load()) + " threads busy";
+    r += ", consumer waits " + tandem::detail::fixed_text(100 * std::min(1.0, of(c.waited) / of(c.elapsed)), 0) + " %";
   }
   if (c.most_kept > 0) r += ", kept at most " + bytes_text(c.most_kept);
   if (c.ignored > 0) r += ", " + std::to_string(c.ignored.load()) + " errors ignored";

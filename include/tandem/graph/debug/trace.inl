@@ -10,6 +10,7 @@
 #include "tandem/graph/debug/texts.hpp"
 #include "tandem/graph/exec/program.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
+#include "tandem/util/format.hpp"
 #include "tandem/util/lean_vector.hpp"
 
 namespace TANDEM_NS {
@@ -51,11 +52,7 @@ TANDEM_LAZY TANDEM_INLINE std::string real_difference(const Tensor& expected, co
     if (!count++) first = i;
   }
   if (!count) return {};
-  const auto text = [](double x) {
-    char s[40];
-    std::snprintf(s, sizeof s, "%.9g", x);
-    return std::string(s);
-  };
+  const auto text = [](double x) { return rounded_text(x, 9); };
   return differing(expected.shape(), static_cast<i64>(first / parts), count, text(real_at(expected, first)),
                    text(real_at(actual, first)));
 }
@@ -108,11 +105,7 @@ TANDEM_LAZY struct AttrTexts final : AttrVisitor {
 
   void add(const char* name, std::string value) { fields.emplace_back(name, std::move(value)); }
   void number(const char* name, i64 value) override { add(name, std::to_string(value)); }
-  void real(const char* name, double value) override {
-    char s[40];
-    std::snprintf(s, sizeof s, "%.17g", value);
-    add(name, s);
-  }
+  void real(const char* name, double value) override { add(name, rounded_text(value, 17)); }
   void text(const char* name, const std::string& value) override { add(name, '"' + value + '"'); }
   void numbers(const char* name, const i64* values, int count) override {
     std::string s;
