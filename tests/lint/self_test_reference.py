@@ -1,5 +1,6 @@
 """Tests of what makes the reference of ops and of classes, and of the list of ops: as self_test.py, which has the other lints."""
 
+import importlib.util
 import pathlib
 import sys
 import tempfile
@@ -214,6 +215,17 @@ class Net : public detail::Stack<A> {
                       "[[nodiscard]] inline Scope scope(int n) {", "  return Scope(n);", "}", "}", "}"])
         self.assertEqual([texts for _, _, texts, _ in header.functions],
                          [["constexpr Regularizer L2(double l2 = 0.01);"], ["inline Scope scope(int n);"]])
+
+
+class Site(unittest.TestCase):
+    def test_links_to_headings(self):
+        # By its path: Python has a module of that name.
+        spec = importlib.util.spec_from_file_location("pages_of_site", sources.ROOT / "docs/site.py")
+        site = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(site)
+        texts = {"a.md": "# One `f_2`: [x](y.md)\n```\n# no heading\n```\n## F\n## F\n[1](#one-f_2-x) [2](b/c.md#gone) [3](#f_1)",
+                 "b/c.md": "## nn::f\n[4](../a.md#f) [5](#nnf) [6](../a.md#no-heading) [7](https://a.org/#x)"}
+        self.assertEqual(site.missing_anchors(texts), ["a.md: b/c.md has no heading #gone", "b/c.md: ../a.md has no heading #no-heading"])
 
 
 class OpCoverage(unittest.TestCase):
