@@ -57,7 +57,7 @@ OTHER_OP = {re.compile(r"\bwhere\(const Tensor& condition, (?!OpOptions)"): "sel
 TYPE = re.compile(r"(?:struct|enum class) (\w+)(?<!Options)(?<!Attrs)(?: : [\w:]+)? \{")
 HIDDEN = {"detail", "rules", "control", "impl"}  # internal namespaces
 INTERNAL = re.compile(r"InferCall|OpDef|const char\* op|class List|\b(?:next_key|key|collapse_leading)\(")
-KEY = re.compile(r"^   (\S+(?: \S+)*?)  +(\S.*)$")  # "///   throws    errors::..."
+KEY = re.compile(r"^   (\S+(?: \S+)*?)  +(?!//)(\S.*)$")  # "///   throws    errors::...", not code with a comment
 FIELDS = ("returns", "throws", "gradient", "source", "variables")  # keys besides the names of parameters and options
 FIELD = re.compile(rf"^   ({'|'.join(FIELDS)}) (\S.*)$")  # in a block aligned to a shorter key
 

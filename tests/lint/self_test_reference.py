@@ -170,6 +170,19 @@ struct Call {
                          ["- `Tensor key = {};` default: the values, all of them", "- `Tensor mask = {};` Which may be seen.",
                           "- `using State = std::vector<Tensor>;`"])
 
+    def test_code_in_comments(self):
+        page = self.page("""/// A server.
+///
+///   Signals signals;  // before the server
+///   signals.wait();
+///
+///   throws  Error if it is in use
+struct Server {
+  int port = 0;
+};""")
+        self.assertIn("Signals signals;  // before the server\nsignals.wait();", "\n".join(page))
+        self.assertIn("- *throws*: Error if it is in use", page)
+
     def test_base_classes(self):
         page = self.page("""namespace detail {
 /// What they have.
