@@ -3,6 +3,14 @@
 #pragma once
 #include "tandem/ops/pointwise/polynomial.hpp"
 
+// A function that takes a hundred nanoseconds and more: on the CPU, too, one copy, which the loops of all rules and
+// dtypes call. Numbers alone: packs are not passed to functions that are not inlined.
+#ifdef __CUDACC__
+#define TANDEM_HD_ONCE TANDEM_HD_CALL
+#else
+#define TANDEM_HD_ONCE [[gnu::noinline]] inline
+#endif
+
 namespace TANDEM_NS::rules {
 
 /// lgamma(2 + t) / (t (1 + t)) for t in [-1, 1]: the roots of lgamma at 1 and 2 are divided out.
@@ -143,7 +151,7 @@ TANDEM_HD V digamma_of(V x) {
 
 /// The sum of (q / (q + k))^s over k >= 0, for s > 1 and q > 0: terms up to q + k >= 12 + s, or until they are too
 /// small to count, then the Euler-Maclaurin formula with eight Bernoulli numbers.
-TANDEM_HD_CALL double scaled_zeta(double s, double q) {
+TANDEM_HD_ONCE double scaled_zeta(double s, double q) {
   // B(2 j) / (2 j)!
   constexpr double bernoulli[] = {1. / 12,          -1. / 720,
                                   1. / 30240,       -1. / 1209600,
@@ -167,10 +175,10 @@ TANDEM_HD_CALL double scaled_zeta(double s, double q) {
   return sum;
 }
 /// q^(1 - s) is the size of the sum for large q: q^-s may underflow before.
-TANDEM_HD_CALL double zeta_of_positive(double s, double q) { return pow(q, 1 - s) * (scaled_zeta(s, q) / q); }
+TANDEM_HD_ONCE double zeta_of_positive(double s, double q) { return pow(q, 1 - s) * (scaled_zeta(s, q) / q); }
 /// The Hurwitz zeta function for all q. Below 0 the terms on both sides of 0 are those of q's fraction and of 1 minus
 /// it; the ones below q are taken away.
-TANDEM_HD_CALL double hurwitz_zeta(double s, double q) {
+TANDEM_HD_ONCE double hurwitz_zeta(double s, double q) {
   constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   if (s != s || q != q || s < 1) return nan;
   if (s == 1) return inf;
@@ -187,7 +195,7 @@ TANDEM_HD_CALL double hurwitz_zeta(double s, double q) {
   return zeta_of_positive(s, part) + sign_of * (zeta_of_positive(s, 1 - part) - zeta_of_positive(s, 1 - q));
 }
 /// The n-th derivative of digamma: (-1)^(n+1) n! zeta(n + 1, x).
-TANDEM_HD_CALL double polygamma_of(double n, double x) {
+TANDEM_HD_ONCE double polygamma_of(double n, double x) {
   constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   if (n != n || x != x || n < 0 || n != floor(n) || n == inf) return nan;
   if (n == 0) return digamma_of(x);

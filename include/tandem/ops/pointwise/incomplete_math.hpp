@@ -6,7 +6,7 @@ namespace TANDEM_NS::rules {
 
 /// log(1 + u) - u without cancellation, by the series of 2 artanh(s) with s = u / (2 + u); `more` is 1 + u.
 template <class N>
-TANDEM_HD_CALL N log1p_less(N u, N more) {
+TANDEM_HD_ONCE N log1p_less(N u, N more) {
   const double size = value_of(u);
   if (size < -0.4) return log(more) - u;
   if (size > 0.6) return log1p(u) - u;
@@ -22,7 +22,7 @@ TANDEM_HD_CALL N log1p_less(N u, N more) {
 }
 /// log Gamma(a) - ((a - 1/2) log a - a + log(2 pi) / 2) for a >= 8.
 template <class N>
-TANDEM_HD_CALL N stirling_rest(N a) {
+TANDEM_HD_ONCE N stirling_rest(N a) {
   const N u = N(1) / (a * a);
   const double c[] = {0.0833333333333332961431,   -0.0027777777776062440985, 7.93650664948825170952e-4,
                       -5.95202595180271275187e-4, 8.37283451207133584888e-4, -0.00165260044555951218298};
@@ -33,7 +33,7 @@ TANDEM_HD_CALL N stirling_rest(N a) {
 
 /// x^(a - less) e^-x / Gamma(a) for x > 0.
 template <class N>
-TANDEM_HD_CALL N gamma_prefix(N a, double x, double less = 0) {
+TANDEM_HD_ONCE N gamma_prefix(N a, double x, double less = 0) {
   if (value_of(a) < 10) {
     const N exponent = (a - N(less)) * N(log(x)) - N(x);
     if (value_of(a) < 1) return a * exp(exponent - log_gamma_1p(a));
@@ -49,7 +49,7 @@ TANDEM_HD double zero_power(double power) {
   return power > 0 ? 0 : power == 0 ? 1 : power < 0 ? std::numeric_limits<double>::infinity() : power;
 }
 /// gamma_prefix also at the ends; NaN outside.
-TANDEM_HD_CALL double gamma_density(double a, double x, double less) {
+TANDEM_HD_ONCE double gamma_density(double a, double x, double less) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   if (!(a > 0) || !(x >= 0) || (a == inf && x == inf)) return not_a_number<double>();
   if (x == inf || a == inf) return 0;
@@ -58,7 +58,7 @@ TANDEM_HD_CALL double gamma_density(double a, double x, double less) {
 }
 /// P(a, x) / prefix: the sum of x^n / (a (a + 1) ... (a + n)).
 template <class N>
-TANDEM_HD_CALL N gamma_series(N a, double x) {
+TANDEM_HD_ONCE N gamma_series(N a, double x) {
   N term = N(1) / a, sum = term, b = a;
   for (int n = 0; n < 10000; ++n) {
     b = b + N(1);
@@ -70,7 +70,7 @@ TANDEM_HD_CALL N gamma_series(N a, double x) {
 }
 /// Q(a, x) / prefix by Legendre's continued fraction, in Lentz's form, for x > max(1, a).
 template <class N>
-TANDEM_HD_CALL N gamma_fraction(N a, double x) {
+TANDEM_HD_ONCE N gamma_fraction(N a, double x) {
   N b = N(x) + N(1) - a, c = N(1e300), d = N(1) / b, h = d;
   for (int n = 1; n < 10000; ++n) {
     const N an = N(n) * (a - N(n));
@@ -85,7 +85,7 @@ TANDEM_HD_CALL N gamma_fraction(N a, double x) {
 }
 /// Q(a, x) for a <= 1 and small x: 1 - x^a / Gamma(1 + a) * (1 + a sum of (-x)^n / (n! (a + n))).
 template <class N>
-TANDEM_HD_CALL N gamma_upper_small(N a, double x) {
+TANDEM_HD_ONCE N gamma_upper_small(N a, double x) {
   const N exponent = a * N(log(x)) - log_gamma_1p(a);
   N sum = N(0);
   double power = 1;
@@ -101,7 +101,7 @@ TANDEM_HD_CALL N gamma_upper_small(N a, double x) {
 /// 1) log(1 + u) above x, and -x u - (a - 1) log(1 - u) below (u <= 1). Cut where h reaches 40; three panels of 20
 /// nodes each.
 template <class N>
-TANDEM_HD_CALL N gamma_tail(N a, double x) {
+TANDEM_HD_ONCE N gamma_tail(N a, double x) {
   constexpr double nodes[] = {0.0765265211334973337546, 0.22778585114164507808,  0.373706088715419560673,
                               0.510867001950827098004,  0.636053680726515025453, 0.746331906460150792614,
                               0.839116971822218823395,  0.912234428251325905868, 0.963971927277913791268,
@@ -125,7 +125,7 @@ TANDEM_HD_CALL N gamma_tail(N a, double x) {
 }
 /// P(a, x), or Q(a, x) if `upper`.
 template <class N>
-TANDEM_HD_CALL N incomplete_gamma(N a, double x, bool upper) {
+TANDEM_HD_ONCE N incomplete_gamma(N a, double x, bool upper) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   const double size = value_of(a);
   if (!(size > 0) || !(x >= 0) || (size == inf && x == inf)) return not_a_number<N>();
@@ -147,7 +147,7 @@ TANDEM_HD_CALL N incomplete_gamma(N a, double x, bool upper) {
 
 /// The derivative by a of log x, or of x if not `log`, where x is a gamma distributed number that moves with a such
 /// that P(a, x) stays. `y` is log x or x. For tiny x, P(a, x) is x^a / Gamma(a + 1).
-TANDEM_HD_CALL double gamma_sample_slope(double a, double y, bool is_log) {
+TANDEM_HD_ONCE double gamma_sample_slope(double a, double y, bool is_log) {
   const double x = is_log ? exp(y) : y, log_x = is_log ? y : log(y);
   const bool upper = x > a;  // the smaller tail: the derivative of 1 - tail has the same digits
   const double slope = x < 1e-17 ? (digamma_of(a + 1) - log_x) / a
@@ -157,13 +157,13 @@ TANDEM_HD_CALL double gamma_sample_slope(double a, double y, bool is_log) {
 
 /// log Gamma(a) - log Gamma(a + b) for a >= 10, without the cancellation of large terms.
 template <class N>
-TANDEM_HD_CALL N log_gamma_drop(N a, N b) {
+TANDEM_HD_ONCE N log_gamma_drop(N a, N b) {
   const N sum = a + b;
   return stirling_rest(a) - stirling_rest(sum) - (a - N(0.5)) * log1p(b / a) - b * log(sum) + b;
 }
 /// log B(a, b).
 template <class N>
-TANDEM_HD_CALL N log_beta(N a, N b) {
+TANDEM_HD_ONCE N log_beta(N a, N b) {
   if (value_of(a) < value_of(b)) {
     const N other = a;
     a = b, b = other;
@@ -173,7 +173,7 @@ TANDEM_HD_CALL N log_beta(N a, N b) {
 }
 /// x^(a - less_a) y^(b - less_b) / B(a, b) with y = 1 - x, for x in (0, 1).
 template <class N>
-TANDEM_HD_CALL N beta_prefix(N a, N b, double x, double y, double less_a = 0, double less_b = 0) {
+TANDEM_HD_ONCE N beta_prefix(N a, N b, double x, double y, double less_a = 0, double less_b = 0) {
   const double log_x = x < 0.5 ? log(x) : log1p(-y), log_y = y < 0.5 ? log(y) : log1p(-x);
   if (value_of(a) < 10 || value_of(b) < 10)
     return exp((a - N(less_a)) * N(log_x) + (b - N(less_b)) * N(log_y) - log_beta(a, b));
@@ -183,7 +183,7 @@ TANDEM_HD_CALL N beta_prefix(N a, N b, double x, double y, double less_a = 0, do
   return sqrt(a * b / sum * N(1 / 6.28318530717958647693)) * exp(exponent + rest);
 }
 /// beta_prefix also at the ends; NaN outside.
-TANDEM_HD_CALL double beta_density(double a, double b, double x, double less_a, double less_b) {
+TANDEM_HD_ONCE double beta_density(double a, double b, double x, double less_a, double less_b) {
   if (!(a > 0) || !(b > 0) || !(x >= 0 && x <= 1)) return not_a_number<double>();
   if (x > 0 && x < 1) return beta_prefix(a, b, x, 1 - x, less_a, less_b);
   const double power = x == 0 ? a - less_a : b - less_b;
@@ -191,7 +191,7 @@ TANDEM_HD_CALL double beta_density(double a, double b, double x, double less_a, 
 }
 /// The continued fraction of I_x(a, b) a / prefix, in Lentz's form.
 template <class N>
-TANDEM_HD_CALL N beta_fraction(N a, N b, double x) {
+TANDEM_HD_ONCE N beta_fraction(N a, N b, double x) {
   const N ab = a + b;
   N c = N(1), d = N(1) / (N(1) - ab * N(x) / (a + N(1))), h = d;
   for (int m = 1; m < 100000; ++m) {
@@ -211,7 +211,7 @@ TANDEM_HD_CALL N beta_fraction(N a, N b, double x) {
 }
 /// I_x(a, b).
 template <class N>
-TANDEM_HD_CALL N incomplete_beta(N a, N b, double x) {
+TANDEM_HD_ONCE N incomplete_beta(N a, N b, double x) {
   const double p = value_of(a), q = value_of(b), y = 1 - x;
   if (!(p > 0) || !(q > 0) || !(x >= 0 && x <= 1)) return not_a_number<N>();
   if (x == 0 || x == 1) return N(x);
