@@ -190,12 +190,9 @@ FoldOnSets fold_on_sets(DType d) {
   else return fold_of_floats<F>(d);
 }
 
-// The sums of gradients and moments: programs that sum nothing else do not contain the kernels of integers.
-inline FoldOnSets sum_of_inexact(DType d) {
-  if (kernels_take_half && dtypes::half_floating.has(d)) return fold_of_half<Fold::sum>(d);
-  if (d == DType::float32 || d == DType::complex64) return on_sets<Fold::sum, float>();
-  return d == DType::float64 || d == DType::complex128 ? on_sets<Fold::sum, double>() : FoldOnSets{};
-}
+// The sums of gradients and moments: programs that sum nothing else do not contain the kernels of integers. Defined in
+// like.inl, so that one unit of the library has these kernels, not each that adds gradients.
+FoldOnSets sum_of_inexact(DType d);
 
 /// Returns the kernel of a fold for a dtype on the set in use; raises errors::UnimplementedError in the op's name.
 template <Fold F, FoldOnSets (*Kernels)(DType) = &fold_on_sets<F>>

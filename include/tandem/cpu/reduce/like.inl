@@ -7,6 +7,12 @@ namespace TANDEM_NS::cpu {
 
 namespace detail {
 
+TANDEM_INLINE FoldOnSets sum_of_inexact(DType d) {
+  if (kernels_take_half && dtypes::half_floating.has(d)) return fold_of_half<Fold::sum>(d);
+  if (d == DType::float32 || d == DType::complex64) return on_sets<Fold::sum, float>();
+  return d == DType::float64 || d == DType::complex128 ? on_sets<Fold::sum, double>() : FoldOnSets{};
+}
+
 inline void sum_to_shape(const KernelCall& c) {
   const Operand &x = c.in[0], &y = c.out[0];
   const std::uint32_t lacks = c.attrs.get<rules::LikeAttrs>().axis.mask(c.op, x.shape().rank());
