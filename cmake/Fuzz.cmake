@@ -1,5 +1,6 @@
 # Fuzzers: tests/fuzz/<name>.cpp, built by clang with the compiled library, whose flags measure coverage
-# (the fuzz preset). As a test, each one runs a fixed number of inputs; to run longer:
+# (the fuzz preset). As a test, each one runs a fixed number of inputs, which begin with the files of
+# tests/fuzz/corpus/<name without _fuzz>, if there are any; to run longer:
 # build/fuzz/safetensors_fuzz CORPUS_FOLDER
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang" OR NOT CMAKE_CXX_FLAGS_DEBUG MATCHES "fuzzer-no-link")
   message(FATAL_ERROR "TANDEM_BUILD_FUZZERS needs clang and its flags: use the fuzz preset")
@@ -15,7 +16,7 @@ target_compile_definitions(tandem_fuzz_samples PUBLIC ${tandem_component_macros}
 target_link_libraries(tandem_fuzz_samples PUBLIC tandem ${tandem_component_targets})
 foreach(component ${TANDEM_COMPONENT_NAMES})
   if(NOT component IN_LIST tandem_optional_components)
-    list(FILTER fuzzers EXCLUDE REGEX "/${component}_fuzz\\.cpp$")
+    list(FILTER fuzzers EXCLUDE REGEX "/${component}(_config)?_fuzz\\.cpp$")
   endif()
 endforeach()
 foreach(source ${fuzzers})
@@ -24,6 +25,12 @@ foreach(source ${fuzzers})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE tandem_fuzz_samples)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-  add_test(NAME ${name} COMMAND ${name} -runs=20000 -seed=1 -max_len=4096 -print_final_stats=0)
+  string(REGEX REPLACE "_fuzz$" "" corpus "${name}")
+  file(GLOB seeds CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${corpus}/*")
+  list(JOIN seeds "," seeds)
+  if(seeds)
+    set(seeds "-seed_inputs=${seeds}")
+  endif()
+  add_test(NAME ${name} COMMAND ${name} -runs=20000 -seed=1 -max_len=4096 -print_final_stats=0 ${seeds})
   set_tests_properties(${name} PROPERTIES LABELS fast)
 endforeach()
