@@ -1,5 +1,5 @@
 // What all_reduce costs beside MPI itself, in one run: raw MPI_Allreduce, raw MPI_Iallreduce with MPI_Test,
-// Communicator::run and the op on tensors, for 4 KB to 32 MB of float32.
+// Communicator::run and the op on tensors, for 1 KB to 64 MB of float32.
 //   mpirun --oversubscribe -np 2 --bind-to none build/release/bench/distribute_all_reduce [ROUNDS]
 // Every round measures all of them; a ratio is the median over the rounds of MPI's time over ours.
 #ifndef OMPI_SKIP_MPICXX
@@ -112,6 +112,6 @@ int main(int argc, char** argv) {
   if (world.rank() == 0)
     fmt::print("{} ranks; medians of {} rounds\n{:15}  {:>10} {:>10} {:>10} {:>10}  {}\n", world.size(), rounds, "",
                "Allreduce", "Iallreduce", "run()", "op, us", "Allreduce/run Iallreduce/run run-MPI us Allreduce/op");
-  for (i64 bytes = 4 << 10; bytes <= 32 << 20; bytes *= 2) compare(world, bytes / 4, rounds);
+  for (i64 bytes = 1 << 10; bytes <= 64 << 20; bytes *= 2) compare(world, bytes / 4, rounds);
   return 0;
 }

@@ -1,5 +1,7 @@
 // Engine: how this process calls MPI: initialization, one call at a time, the thread, the end. For definitions only.
 #pragma once
+#include <unistd.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -73,6 +75,12 @@ class Engine {
   /// of buffers that it still knows: a network card to which other ranks write directly, or a rank of this machine that
   /// copies from memory to memory, can reach them until the process ends.
   void abandon() noexcept;
+  /// How many ranks are on this machine: those that wait offer their cores to others early if there are more than
+  /// cores. Otherwise that costs a time slice of whatever else runs on the machine. Counts all cores: each rank may be
+  /// bound to one of its own.
+  void set_ranks_here(i64 ranks) {
+    tests_at_once_.store(ranks > ::sysconf(_SC_NPROCESSORS_ONLN) ? 20 : 2000, std::memory_order_relaxed);
+  }
   bool is_abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
   /// What leave() asks while it waits for the other ranks: whether one of them is lost.
   void watch(std::weak_ptr<Liveness> liveness) {
@@ -118,6 +126,7 @@ class Engine {
   std::exception_ptr failure_;
   std::atomic<bool> abandoned_{false};
   std::atomic<int> waiting_{0};
+  std::atomic<int> tests_at_once_{20};  // before a rank that waits offers its core to others
   std::thread thread_;
 };
 

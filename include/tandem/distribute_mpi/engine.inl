@@ -221,12 +221,13 @@ TANDEM_INLINE bool Engine::poll(const std::shared_ptr<Operation>& op, i64 moment
                       [&] { return op->state.load(std::memory_order_acquire) != Operation::runs; });
     return op->state.load(std::memory_order_acquire) != Operation::runs;
   }
-  for (int i = 0; i < 20; ++i) {
+  const int tests = tests_at_once_.load(std::memory_order_relaxed);
+  for (int i = 0; i < tests; ++i) {
     const std::lock_guard lock(calls_);
     if (is_abandoned()) return false;
     if (test(*op)) return true;
   }
-  ::sched_yield();  // ranks may be more than cores
+  ::sched_yield();
   return false;
 }
 

@@ -228,6 +228,7 @@ inline std::shared_ptr<Heart> make_heart(Engine& engine, const LaunchInfo& launc
   if (size == 1) return heart;
   const std::vector<i64> machines = gather(engine, machine_number(), size, MPI_COMM_WORLD, timeout);
   const bool are_all_here = std::count(machines.begin(), machines.end(), machines[0]) == size;
+  engine.set_ranks_here(std::count(machines.begin(), machines.end(), machines[static_cast<std::size_t>(rank)]));
   if (rank == 0) meeting = open_store(*heart, launch, are_all_here);
   const auto told = engine.complete(timeout, "meeting rank 0", [&](Operation& op) {
     op.sent.resize(sizeof meeting);
