@@ -6,6 +6,7 @@
 
 #include "tandem/base/warning.hpp"
 #include "tandem/io/regular_file.hpp"
+#include "tandem/saved_model/manifest.hpp"
 #include "tandem/serving/config_file.hpp"
 #include "tandem/serving/load_version.hpp"
 #include "tandem/serving/warm_up.hpp"
@@ -42,12 +43,10 @@ TANDEM_INLINE void check_batching_of(const ModelConfig& model) {
         "serving", whose + "num_batch_threads is of all models together: set it in Options::batching");
 }
 
-inline constexpr const char* batching_file = "batching_params.pbtxt";
-
 // How a version is batched: by its file if there may be one, else as its model, else as all.
 TANDEM_INLINE Batching batching_of(const VersionPlace& place, const Options& options) {
   const bool by_files = options.enable_per_model_batching_parameters && options.batching.enabled;
-  const std::string path = place.directory + "/" + batching_file;
+  const std::string path = place.directory + "/" + saved_model::impl::batching_file;
   std::error_code error;
   if (!by_files || !std::filesystem::exists(path, error))
     return place.batching ? *place.batching : by_files ? Batching() : options.batching;
