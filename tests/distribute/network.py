@@ -77,6 +77,12 @@ class Network:
     def link(self, machine, state):
         call("ip", "-n", f"{self.prefix}-switch", "link", "set", "dev", f"port{machine}", state)
 
+    def heal(self, machine):
+        """Machines know again where the others are, which they had tried in vain."""
+        self.link(machine, "up")
+        for i in range(MACHINES):
+            call("ip", "-n", f"{self.prefix}-{i}", "neighbour", "flush", "dev", "eth")
+
     def start(self, program, *arguments):
         processes = []
         for i in range(MACHINES):
@@ -137,12 +143,12 @@ def check_cut(network, program, generator):
             names = rf"rank {machine} \(node machine{machine}\) was last seen|rank 0, which keeps the heartbeats, was last seen"
             if int(rank) != machine and not re.search(names, text):
                 yield f"machine {machine} cut off: rank {rank} does not say who is missing: {text}"
-        network.link(machine, "up")
+        network.heal(machine)
         group.read(2)
         if "FAILED" in group.text or "all passed" in group.text:
             yield f"machine {machine} is back, and a rank went on:\n{group.text[-3000:]}"
     finally:
-        network.link(machine, "up")
+        network.heal(machine)
         group.end()
 
 

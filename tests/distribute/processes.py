@@ -194,6 +194,8 @@ def check_fault(arguments, backend, generator):
         for rank, waited, step, text in said:
             if float(waited) > TIMEOUT + 1:
                 yield f"{name}: rank {rank} has waited for {waited} s"
+            if kind == signal.SIGSTOP and float(waited) < TIMEOUT - 0.1:  # it might have gone on
+                yield f"{name}: rank {rank} has waited for {waited} s only: {text}"
             if not text.startswith("all_reduce") or f"at step {step}" not in text:
                 yield f"{name}: rank {rank} does not say what it did: {text}"
             missing = rf"rank {victim} \(node .*\) was last seen( at step \d+)?, "

@@ -74,16 +74,20 @@ struct Liveness::State {
         period(std::clamp(o.timeout / 8, 0.05, 1.)),
         key(o.folder + std::to_string(o.rank)),
         store(o.store, std::min(o.timeout, 15.)) {
+    questions.emplace(o.store, std::min(o.timeout, 15.));
     store.set_timeout(patience());
     beat();
     store.tie(key);
   }
   // Calls f(store) by another connection than that of the heartbeats, whose answers may take so many seconds. One
-  // without an answer is of no use any more: the next question connects again.
+  // without an answer is of no use any more: the next question connects again, in half a second, if somebody listens.
   template <class F>
   auto ask(double seconds, const F& f) {
     const std::lock_guard lock(asking);
-    if (!questions) questions.emplace(options.store, seconds);
+    if (!questions) {
+      if (is_refused()) errors::raise<errors::UnavailableError>("Liveness", "nobody keeps the heartbeats any more");
+      questions.emplace(options.store, 0.5);
+    }
     questions->set_timeout(seconds);
     try {
       return f(*questions);
@@ -91,6 +95,13 @@ struct Liveness::State {
       questions.reset();
       throw;
     }
+  }
+  // By the connection that there is; otherwise the next heartbeat says it.
+  void tell_failed() {
+    const std::lock_guard lock(asking);
+    if (!questions) return;
+    questions->set_timeout(0.5);
+    questions->set(key, line("failed"));
   }
   std::vector<TcpStore::Entry> entries(double seconds) {
     return ask(seconds, [this](TcpStore& by) { return by.list(options.folder); });
@@ -163,13 +174,17 @@ struct Liveness::State {
     return who + " is alive" + at + ", but has begun " + std::to_string(s->begun) +
            " operations of its groups, and rank " + std::to_string(options.rank) + " " + std::to_string(own);
   }
+  // Whether the machine of the store answers, but nobody listens there.
+  bool is_refused() const {
+    const i64 moment = distribute::detail::moment_after(0.5);
+    return distribute::detail::try_connect(options.store.host, options.store.port, moment).was_refused;
+  }
   double silence() const { return distribute::detail::seconds_since(last_answer.load()); }
   bool is_store_silent() const { return silence() > 2.5 * period; }
   // One question without an answer does not say so.
   bool is_store_gone() const {
     if (is_store_silent() || lost.load() > 0) return true;
-    const i64 moment = distribute::detail::moment_after(0.5);
-    return distribute::detail::try_connect(options.store.host, options.store.port, moment).was_refused;
+    return is_refused();
   }
   std::string store_is_silent() const {
     return std::string(options.keeper) + ", which keeps the heartbeats, was last seen " +
@@ -207,7 +222,7 @@ TANDEM_INLINE void Liveness::report_begun(i64 n) {
 TANDEM_INLINE void Liveness::give_up() {
   state_->has_failed.store(true);
   try {
-    state_->ask(0.5, [this](TcpStore& by) { return by.set(state_->key, state_->line("failed")); });
+    state_->tell_failed();
   } catch (const std::exception&) {
     // The store has gone before: there is nobody to tell.
   }
