@@ -46,8 +46,6 @@ void all_reduce(const Call& call) {
   auto o = call.options<::gloo::AllreduceOptions>();
   using T = Bytes<N>;
   const auto count = static_cast<std::size_t>(call.c.count);
-  // Halving and doubling: log2(p) messages where the ring, Gloo's own choice, sends 4 p. Each wakes two threads.
-  o.setAlgorithm(::gloo::AllreduceOptions::Algorithm::BCUBE);
   if (call.c.input != call.c.output) o.setInput(reinterpret_cast<T*>(call.input()), count);
   o.setOutput(reinterpret_cast<T*>(call.output()), count);
   o.setReduceFunction([combine](void* to, const void* a, const void* b, std::size_t n) {
