@@ -46,6 +46,8 @@ void all_reduce(const Call& call) {
   auto o = call.options<::gloo::AllreduceOptions>();
   using T = Bytes<N>;
   const auto count = static_cast<std::size_t>(call.c.count);
+  // The ring. Halving and doubling (BCUBE) has fewer messages, but waits by the timeout of the context instead of its
+  // own.
   if (call.c.input != call.c.output) o.setInput(reinterpret_cast<T*>(call.input()), count);
   o.setOutput(reinterpret_cast<T*>(call.output()), count);
   o.setReduceFunction([combine](void* to, const void* a, const void* b, std::size_t n) {
