@@ -62,7 +62,8 @@ class MpiPending final : public Pending {
         question = distribute::detail::moment_after(RaisedErrors::period);
         if (!raised.empty()) return true;
       }
-      if (calls_ && tandem::detail::nanoseconds_now() >= comparison) {
+      if (calls_ && tandem::detail::nanoseconds_now() >= comparison &&
+          distribute::detail::moment_after(calls_->period()) < moment) {  // it may take so long
         calls_->compare(call_, number_);
         comparison = distribute::detail::moment_after(period *= 2);
       }
