@@ -33,6 +33,8 @@ Trainer::Trainer(const Corpus& corpus, const Vocabulary& vocabulary, const Model
       objective_(model.loss == "shared" ? make_block_objective(model, noise_)
                                         : make_example_objective(model, noise_, vocabulary.size(), generator_)),
       optimizer_(options_.learning_rate, options_.momentum),
+      // Of 10,000 words on average: the blocks of short files are short.
+      chunk_blocks_(std::max<std::int64_t>(1, 10'000 * corpus.blocks().size() / (vocabulary.total() + 1))),
       train_blocks_(corpus.blocks().size() - std::int64_t(o.held_out * double(corpus.blocks().size()))),
       training_(prepared(corpus.blocks().take(train_blocks_), 2 * o.seed)),
       held_out_(prepared(corpus.blocks().skip(train_blocks_), 2 * o.seed + 1).take(10)),
@@ -59,19 +61,19 @@ double Trainer::share() const {
                   seconds() / (60 * options_.minutes));
 }
 
-// Chunks of 64 KB, prepared for training. What is drawn for one depends on its number alone, so a run may stop and
+// Chunks, prepared for training. What is drawn for one depends on its number alone, so a run may stop and
 // resume between any two of them.
 Trainer::Chunks Trainer::prepared(const data::Dataset<std::string>& blocks, std::int64_t seed) const {
   const auto prepare = [this](const Tensor& texts) {
     std::string all;
-    for (const std::string& text : texts.to_vector<std::string>()) all += text;
+    for (const std::string& text : texts.to_vector<std::string>()) (all += text) += '\n';  // a file's last word ends
     const auto numbers = random::uniform({4}, 0, 1 << 30, int32).to_vector<std::int32_t>();
     std::seed_seq seeds(numbers.begin(), numbers.end());
     Chunk chunk = chunk_of(well_formed(std::move(all)), vocabulary_, subsampling_, chunk_options_, Random(seeds));
     const std::int64_t words = chunk.words, trained = chunk.size();
     return Prepared{objective_->batches(std::move(chunk)), words, trained};
   };
-  return blocks.batch(16).map(prepare, {.seed = seed});
+  return blocks.batch(chunk_blocks_).map(prepare, {.seed = seed});
 }
 // Of as many chunks as there are processes, fewer at the end, this process has the one of its rank. With several
 // threads, one of them prepares the next chunk in the meantime.

@@ -86,6 +86,7 @@ class Trainer {
   Word2Vec model_;
   std::unique_ptr<Objective> objective_;
   tandem::optimizers::SGD optimizer_;
+  const std::int64_t chunk_blocks_;
   const std::int64_t train_blocks_;  // the rest is held out
   const Chunks training_, held_out_;
   const std::int64_t chunks_;                             // in an epoch

@@ -180,6 +180,15 @@ small --epochs 1 --threads 1 --output plain >/dev/null 2>&1 || fail 'plain text'
 on corpus.txt.gz --epochs 1 --threads 1 --output inflated >out 2>&1 || { fail 'compressed text'; cat out; }
 cmp -s plain/embeddings.npy inflated/embeddings.npy || fail 'compressed text gives other vectors'
 
+# A word ends with its file: of files with one word each there are pairs to learn from.
+python3 -c '
+import os
+os.mkdir("single")
+for i in range(400): open(f"single/{i:03}", "w").write(("alpha", "beta", "gamma")[i * i % 7 % 3])'
+on single --epochs 2 --sample 0 --held-out 0 --output single-words >out 2>&1 || { fail 'many files'; cat out; }
+grep -q '^400 words, 4 in the vocabulary' out || { fail 'many files: the words'; cat out; }
+near "$(number '^trained after .*, loss ([0-9.]+),')" 2.5 2 || { fail 'many files: nothing to learn from'; cat out; }
+
 # What a run must agree with to be gone on with.
 sed 's/topicaworda/topicawordz/g' corpus.txt >other.txt
 cp one/vocabulary.txt before
