@@ -170,7 +170,7 @@ int train_chunks(const Options& o, std::int64_t total, Trainer& trainer, Pace& p
     pace.add(p, trainer.seconds() - before);
     progress.step(std::int64_t(std::min(trainer.share(), 1.) * all), [&] { return pace.figures(trainer, o); });
     const bool due = std::chrono::duration<double>(Clock::now() - saved).count() >= o.checkpoint_every;
-    if (workers::any(strategy, (due && !trainer.is_done()) | interrupt.save_requested())) {
+    if (workers::any(strategy, interrupt.save_requested() || (due && !trainer.is_done()))) {
       save();
       progress.print(fmt::format("checkpoint after {:.0f} s: loss {:.4f}, held out {:.4f}", trainer.seconds(),
                                  pace.loss(), trainer.held_out_loss()));
