@@ -56,7 +56,7 @@ DOCUMENTED = ("layers", "losses", "metrics", "optim", "data", "io", "train", "sa
 COMPLETE = ("layers", "losses", "metrics", "optimizers", "data", "train", "lookup", "plot")
 
 CLASS = re.compile(r"(?:class|struct)(?: TANDEM_API)?(?: \[\[nodiscard\]\])? (\w+)(?: final)?(?: : (.*))? \{")
-SKIPPED = re.compile(r"^(friend|using (?!\w+ = (?!.*decltype))|using [a-z_]+ =|static constexpr|TANDEM_|virtual ~|~|static_assert)|= (delete|default);|\boperator=\(")
+SKIPPED = re.compile(r"^(friend|\[\[deprecated|using (?!\w+ = (?!.*decltype))|using [a-z_]+ =|static constexpr|TANDEM_|virtual ~|~|static_assert)|= (delete|default);|\boperator=\(")
 BASE = re.compile(r"(?:^|, )(?:public )?((?:\w+::)*)(\w+)(?:<([\w:]+)>)?")
 # What concepts of detail:: stand for in declarations, and other parts of it.
 CONCEPTS = {"PositionalRate": "LearningRate", "Rate": "double"}

@@ -36,7 +36,7 @@ TEST_CASE("shape: edits") {
   CHECK(s == Shape{1, 2, 7, 3, 9});
   s.erase(2), s.erase(0), s.erase(2);
   CHECK(s == Shape{2, 3});
-  s.set(0, 5), s.push(none);
+  s.set(0, 5), s.push_back(none);
   CHECK(s == Shape{5, 3, none});
   s.resize(1);
   CHECK(s == Shape{5});
@@ -45,10 +45,10 @@ TEST_CASE("shape: edits") {
 TEST_CASE("shape: at most eight dims") {
   Shape s{1, 2, 3, 4, 5, 6, 7, 8};
   CHECK(s.rank() == max_rank);
-  CHECK_THROWS_AS(s.push(9), errors::InvalidArgumentError);
+  CHECK_THROWS_AS(s.push_back(9), errors::InvalidArgumentError);
   CHECK_THROWS_AS(s.insert(0, 9), errors::InvalidArgumentError);
   CHECK_THROWS_AS((Shape{1, 2, 3, 4, 5, 6, 7, 8, 9}), errors::InvalidArgumentError);
-  CHECK_THROWS_WITH(s.push(9), ContainsSubstring("above the limit of 8"));
+  CHECK_THROWS_WITH(s.push_back(9), ContainsSubstring("above the limit of 8"));
   CHECK(s == Shape{1, 2, 3, 4, 5, 6, 7, 8});
 }
 

@@ -71,13 +71,13 @@ Shape broadcast(const Shape& a, const Shape& b) {
 // A random shape that broadcasts to `out`: leading axes left off, others 1.
 Shape narrowed(const Shape& out) {
   Shape r;
-  for (int d = random_int(0, out.rank()); d < out.rank(); ++d) r.push(random_int(0, 2) ? out[d] : 1);
+  for (int d = random_int(0, out.rank()); d < out.rank(); ++d) r.push_back(random_int(0, 2) ? out[d] : 1);
   return r;
 }
 Shape random_shape() {
   Shape s;
   const int rank = random_int(0, 8), longest = rank > 5 ? 3 : rank > 3 ? 6 : rank > 1 ? 40 : 3000;
-  for (int d = 0; d < rank; ++d) s.push(random_int(0, 30) ? random_int(1, longest) : 0);
+  for (int d = 0; d < rank; ++d) s.push_back(random_int(0, 30) ? random_int(1, longest) : 0);
   return s;
 }
 

@@ -183,8 +183,8 @@ TEST_CASE("CUDA sizes: products, transposed, batched and broadcast") {
           return matmul(a, b, {.transpose_a = ta, .transpose_b = tb});
         };
         const auto shape = [](Shape batch, i64 rows, i64 columns, bool transposed) {
-          batch.push(transposed ? columns : rows);
-          batch.push(transposed ? rows : columns);
+          batch.push_back(transposed ? columns : rows);
+          batch.push_back(transposed ? rows : columns);
           return batch;
         };
         const auto go = [&](const Shape& a, i64 m, i64 k, const Shape& b, i64 n) {

@@ -81,7 +81,7 @@ std::vector<std::string> make_seeds() {
       std::size_t i = 0;
       for (const Tensor& x : call.in)  // what the host reads stays a constant
         in.push_back(lives_on_host(*op, i++, call.in.size()) ? x : t.argument(x.spec()));
-      for (const Tensor& x : in) pointers.push(&x);
+      for (const Tensor& x : in) pointers.push_back(&x);
       const Tensors out = apply(*op, {pointers.begin(), pointers.size()}, call.attrs);
       seeds.push_back(serialize(*t.finish({out.begin(), out.size()})));
     }

@@ -306,7 +306,7 @@ const std::set<std::string> otherwise{"amsgrad",
 // The mean, the deviation and the largest magnitude of what is drawn.
 std::vector<double> moments(const Initializer& initializer, const Tensor& shape) {
   Shape s;
-  for (const double d : shape.to_vector<double>()) s.push(static_cast<i64>(d));
+  for (const double d : shape.to_vector<double>()) s.push_back(static_cast<i64>(d));
   const Tensor x = initializer(s, float64);
   return {reduce_mean(x).item<double>(), reduce_std(x).item<double>(), reduce_max(abs(x)).item<double>()};
 }

@@ -43,8 +43,8 @@ void quadratic_cpu(const KernelCall& c) {
 }
 Grads gradient_quadratic(const GradCall& c) {
   Grads r;
-  r.push(c.needs(0) ? Gradient(c.g[0] * c.in[0] * (2 * c.get<QuadraticAttrs>().scale)) : Gradient());
-  r.push(c.needs(1) ? Gradient(reduce_sum(c.g[0], 0)) : Gradient());
+  r.push_back(c.needs(0) ? Gradient(c.g[0] * c.in[0] * (2 * c.get<QuadraticAttrs>().scale)) : Gradient());
+  r.push_back(c.needs(1) ? Gradient(reduce_sum(c.g[0], 0)) : Gradient());
   return r;
 }
 const OpDef quadratic_op{.name = "outside_quadratic",
@@ -117,8 +117,8 @@ TEST_CASE("check_op finds a wrong gradient, of either order, and none at all") {
   OpDef wrong = quadratic_op;
   wrong.gradient = [](const GradCall& c) {
     Grads r;
-    r.push(Gradient(c.g[0] * c.in[0] * 6.01));
-    r.push(Gradient(reduce_sum(c.g[0], 0)));
+    r.push_back(Gradient(c.g[0] * c.in[0] * 6.01));
+    r.push_back(Gradient(reduce_sum(c.g[0], 0)));
     return r;
   };
   const auto f = [](const OpDef& op) {
@@ -128,8 +128,8 @@ TEST_CASE("check_op finds a wrong gradient, of either order, and none at all") {
   OpDef second = quadratic_op;  // the values are right, but the rule hides its dependence on x
   second.gradient = [](const GradCall& c) {
     Grads r;
-    r.push(Gradient(c.g[0] * stop_gradient(c.in[0]) * 6));
-    r.push(Gradient(reduce_sum(c.g[0], 0)));
+    r.push_back(Gradient(c.g[0] * stop_gradient(c.in[0]) * 6));
+    r.push_back(Gradient(reduce_sum(c.g[0], 0)));
     return r;
   };
   CHECK_THAT(failures(f(second), {x, row}),

@@ -60,7 +60,8 @@ TEST_CASE("graph: verify names what is wrong with a node") {
              ContainsSubstring("before it is made"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in = InlinedVector<ValueId, 3>(ValueId(0)); }),
              ContainsSubstring("takes 2 inputs"));
-  CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in.push(ValueId(0)); }), ContainsSubstring("takes 2 inputs"));
+  CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").in.push_back(ValueId(0)); }),
+             ContainsSubstring("takes 2 inputs"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").attrs = no_attrs; }), ContainsSubstring("attributes"));
   CHECK_THAT(complaint([](Graph& g) { named(g, "MatMul").attrs = rules::PositionAttrs{1}; }),
              ContainsSubstring("attributes"));

@@ -85,7 +85,7 @@ TEST_CASE("serialize: every op's sampled calls come back with their attributes")
       INFO(op->name);
       Tracer t("f");
       InlinedVector<const Tensor*, 8> in;
-      for (const Tensor& x : call.in) in.push(&x);
+      for (const Tensor& x : call.in) in.push_back(&x);
       const Tensors out = apply(*op, {in.begin(), in.size()}, call.attrs);
       const Ref<Graph> g = t.finish({out.begin(), out.size()});
       const bool is_table = std::string(op->name).find("table_") != std::string::npos;

@@ -174,8 +174,8 @@ constexpr Constraint mark_3 = [](const Tensor& w) { return w * 3; };
 template <class L>
 void check_convolution(const L& layer, int rank) {
   Shape shape{1};
-  for (int i = 0; i < rank; ++i) shape.push(4);
-  shape.push(2);
+  for (int i = 0; i < rank; ++i) shape.push_back(4);
+  shape.push_back(2);
   layer(ones(shape));
   CHECK(marks(layer) == Floats{1, 2});
 }

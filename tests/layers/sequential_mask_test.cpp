@@ -33,7 +33,7 @@ void check_same(const Net& net, const Tensor& plain, const Tensor& with_padding)
   const auto traced = function([&](const Tensor& x) { return net(x); });
   CHECK(distance(traced(with_padding), want) < 1e-6);
   Shape open{none, none};
-  for (int i = 2; i < plain.rank(); ++i) open.push(plain.shape().dim(i));
+  for (int i = 2; i < plain.rank(); ++i) open.push_back(plain.shape().dim(i));
   const auto any =
       function([&](const Tensor& x) { return net(x); }, {.input_signature = {TensorSpec(open, plain.dtype())}});
   CHECK(distance(any(with_padding), want) < 1e-6);

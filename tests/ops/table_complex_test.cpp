@@ -138,7 +138,7 @@ TEST_CASE("op table: second gradients of complex operands are conjugated as Tens
     const auto slopes = [&](const List& x) {
       const List g = complex_gradients([&](const List& z) { return samples::apply_to(c, s.with(z)); }, x, outputs);
       Tensors r;
-      for (const Tensor& t : g) r.push(t);
+      for (const Tensor& t : g) r.push_back(t);
       return r;
     };
     check_complex_gradients(slopes, s.x, s.x.size());

@@ -120,11 +120,11 @@ TEST_CASE("op table: an in_place op may write into its inputs' buffers") {
     std::vector<Tensor> in = c.in, reuse(want.size());
     Specs specs;
     for (std::size_t i = 0; i < want.size(); ++i) {
-      specs.push(want[i].spec());
+      specs.push_back(want[i].spec());
       if (i < in.size() && in[i].spec() == want[i].spec() && in[i].dtype() != string) reuse[i] = in[i] = copy_of(in[i]);
     }
     InlinedVector<const Tensor*, 8> pointers;
-    for (const Tensor& t : in) pointers.push(&t);
+    for (const Tensor& t : in) pointers.push_back(&t);
     const Tensors got = run(*c.op, {pointers.begin(), pointers.size()}, c.attrs, specs, reuse);
     for (std::size_t i = 0; i < want.size(); ++i) {
       CHECK(same_bits(got[i], want[i]));

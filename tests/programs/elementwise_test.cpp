@@ -101,7 +101,7 @@ TEST_CASE("a tensor is not a condition") {
 // Reduces [i][j][k] over a subset of axes by loops.
 Doubles loop_sum(const Doubles& v, const Shape& s, unsigned subset) {
   Shape kept;
-  for (int a = 0; a < s.rank(); ++a) kept.push(subset >> a & 1 ? 1 : s.dim(a));
+  for (int a = 0; a < s.rank(); ++a) kept.push_back(subset >> a & 1 ? 1 : s.dim(a));
   Doubles r(static_cast<std::size_t>(kept.size()));
   for (std::size_t flat = 0; flat < v.size(); ++flat) {
     std::size_t rest = flat, at = 0, stride = 1;

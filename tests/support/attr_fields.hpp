@@ -59,7 +59,7 @@ class AttrFields final : tandem::AttrVisitor, tandem::AttrReader {
   }
   tandem::IntList list(const char*) override {
     tandem::IntList r;
-    for (const i64 v : values[at_++].numbers) r.push(v);
+    for (const i64 v : values[at_++].numbers) r.push_back(v);
     return r;
   }
   tandem::Ref<tandem::Opaque> opaque(const char*) override { return values[at_++].opaque; }

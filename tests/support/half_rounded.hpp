@@ -33,7 +33,7 @@ void check_rounded(const char* what, const F& f, const T&... x) {
 inline tandem::Tensors apply_to(const tandem::OpDef& op, const std::vector<tandem::Tensor>& in,
                                 const tandem::Attrs& a) {
   tandem::InlinedVector<const tandem::Tensor*, 8> pointers;
-  for (const tandem::Tensor& t : in) pointers.push(&t);
+  for (const tandem::Tensor& t : in) pointers.push_back(&t);
   return tandem::apply(op, {pointers.begin(), pointers.size()}, a);
 }
 /// Checks every result of an op on operands of half precision, some of which stay float32; returns the results.

@@ -82,8 +82,8 @@ bool edit_rank(Call& c, const Edit& e) {
   if (e.kind == Edit::insert_axis ? axis > rank || rank == max_rank || e.value < 0 || e.value > 3 : axis >= rank)
     return false;
   for (int a = 0; a <= rank; ++a) {
-    if (e.kind == Edit::insert_axis && a == axis) s.push(e.value);
-    if (a < rank && !(e.kind == Edit::remove_axis && a == axis)) s.push(t.shape().dim(a));
+    if (e.kind == Edit::insert_axis && a == axis) s.push_back(e.value);
+    if (a < rank && !(e.kind == Edit::remove_axis && a == axis)) s.push_back(t.shape().dim(a));
   }
   t = with_shape(t, s);
   return true;

@@ -129,7 +129,7 @@ std::vector<std::string> sampled_names() {
 
 Tensors apply_to(const Call& call, const std::vector<Tensor>& in) {
   InlinedVector<const Tensor*, 8> pointers;
-  for (const Tensor& t : in) pointers.push(&t);
+  for (const Tensor& t : in) pointers.push_back(&t);
   return apply(*call.op, {pointers.begin(), pointers.size()}, call.attrs);
 }
 

@@ -13,8 +13,8 @@ Shape image(int spatial) {
 }
 Shape filter(int spatial, i64 in, i64 out) {
   Shape s;
-  for (int i = 0; i < spatial; ++i) s.push(i + 2 > 3 ? 3 : i + 2);
-  s.push(in), s.push(out);
+  for (int i = 0; i < spatial; ++i) s.push_back(i + 2 > 3 ? 3 : i + 2);
+  s.push_back(in), s.push_back(out);
   return s;
 }
 // The convolution and its gradients, as calls of the three ops.

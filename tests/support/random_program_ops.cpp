@@ -14,7 +14,7 @@ std::size_t at(i64 i) { return static_cast<std::size_t>(i); }
 int axis(const Numbers& n) { return static_cast<int>(n[0]); }
 Shape shape_from(const Numbers& n, std::size_t from, std::size_t count) {
   Shape s;
-  for (std::size_t i = 0; i < count; ++i) s.push(n[from + i]);
+  for (std::size_t i = 0; i < count; ++i) s.push_back(n[from + i]);
   return s;
 }
 
@@ -203,7 +203,7 @@ const Op table[] = {
     Op{"transpose", 1,
        [](In x, const Numbers& n) {
          Axes perm = Axes::none();
-         for (i64 a : n) perm.push(a);
+         for (i64 a : n) perm.push_back(a);
          return transpose(x[0], {.perm = perm});
        },
        &a_permutation},

@@ -25,7 +25,7 @@ Tensors Recorder::stage(const InferCall& c, const Specs& specs) {
     s.in.push_back(operand(*c.in[i], c.op.name, names_input(c.op.shape_inputs, i)));
   steps_.push_back(std::move(s));
   Tensors out;
-  for (const Spec& spec : specs) out.push(value(spec, c.op.name));
+  for (const Spec& spec : specs) out.push_back(value(spec, c.op.name));
   return out;
 }
 Tensor Recorder::read(const Variable& v) {
@@ -72,7 +72,7 @@ void Recorder::run_step(const Step& s, List& values) const {
   }
   if (s.kind == Step::assign) return s.variable.set_untracked(of(s.in[0]));
   InlinedVector<const Tensor*, 8> in;
-  for (const Operand& o : s.in) in.push(&of(o));
+  for (const Operand& o : s.in) in.push_back(&of(o));
   const InferCall call{*s.row, {in.begin(), in.size()}, s.attrs, no_options};
   const Tensors out = run(*s.row, call.in, s.attrs, s.row->infer(call));
   for (std::size_t i = 0; i < out.size(); ++i) values[static_cast<std::size_t>(s.first_out) + i] = out[i];

@@ -91,7 +91,7 @@ class Shapes {
   int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
   tandem::Shape shape(int min_rank = 1, int max_rank = 4) {
     tandem::Shape s;
-    for (int r = pick(min_rank, max_rank); r > 0; --r) s.push(pick(0, 12) == 0 ? 0 : pick(1, 5));
+    for (int r = pick(min_rank, max_rank); r > 0; --r) s.push_back(pick(0, 12) == 0 ? 0 : pick(1, 5));
     return s;
   }
   tandem::Tensor reals(const tandem::Shape& s) {

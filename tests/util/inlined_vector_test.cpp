@@ -31,7 +31,7 @@ TEST_CASE("small: grows from its own room to the heap and keeps its elements") {
     InlinedVector<Counted, 2> s;
     CHECK(s.empty());
     for (int i = 0; i < 100; ++i) {
-      CHECK(s.push(i).value == i);
+      CHECK(s.push_back(i).value == i);
       CHECK(s.size() == static_cast<unsigned>(i + 1));
       CHECK(s.back().value == i);
     }
@@ -43,9 +43,9 @@ TEST_CASE("small: grows from its own room to the heap and keeps its elements") {
 
 TEST_CASE("small: an element of its own may be pushed while it grows") {
   InlinedVector<std::string, 2> s(std::string(40, 'a'), std::string(40, 'b'));
-  s.push(s[0]);
-  s.push(s[1]);
-  s.push(s[2]);
+  s.push_back(s[0]);
+  s.push_back(s[1]);
+  s.push_back(s[2]);
   CHECK(s.size() == 5);
   CHECK(s[4] == std::string(40, 'a'));
 }
@@ -54,16 +54,16 @@ TEST_CASE("small: copies are independent, moves take the elements along") {
   for (const int n : {0, 1, 2, 3, 9}) {
     {
       InlinedVector<Counted, 2> a;
-      for (int i = 0; i < n; ++i) a.push(i);
+      for (int i = 0; i < n; ++i) a.push_back(i);
       const std::string want = text(a);
       InlinedVector<Counted, 2> b(a);
       CHECK(text(b) == want);
-      b.push(77);
+      b.push_back(77);
       CHECK(text(a) == want);
       InlinedVector<Counted, 2> c(std::move(a));
       CHECK(text(c) == want);
       InlinedVector<Counted, 2> d;
-      d.push(5), d.push(6), d.push(7);
+      d.push_back(5), d.push_back(6), d.push_back(7);
       d = c;
       CHECK(text(d) == want);
       d = std::move(b);
@@ -90,7 +90,7 @@ TEST_CASE("small: resize, reserve and clear") {
     s.clear();
     CHECK(s.empty());
     CHECK(Counted::alive == 0);
-    s.push(3);
+    s.push_back(3);
     CHECK(text(s) == "3 ");
   }
   CHECK(Counted::alive == 0);
@@ -100,7 +100,7 @@ TEST_CASE("small: an element whose constructor raises is not counted, and nothin
   using Four = InlinedVector<Failing, 4>;
   CHECK(testing::leaves_nothing([] {
     Four s;
-    for (int i = 0; i < 20; ++i) s.push(i);  // inside, at the moment it grows, and on the heap
+    for (int i = 0; i < 20; ++i) s.push_back(i);  // inside, at the moment it grows, and on the heap
   }));
   CHECK(testing::leaves_nothing([] {
     Four s;
@@ -108,14 +108,14 @@ TEST_CASE("small: an element whose constructor raises is not counted, and nothin
   }));
   CHECK(testing::leaves_nothing([] { const Four s(1, 2, 3, 4, 5, 6); }));
   Four many;
-  for (int i = 0; i < 6; ++i) many.push(i);
+  for (int i = 0; i < 6; ++i) many.push_back(i);
   CHECK(testing::leaves_nothing([&] { const Four copy = many; }));
   CHECK(testing::leaves_nothing([&] {
     Four other(1);
     other = many;
   }));
   Failing::left = 0;
-  CHECK_THROWS_AS(many.push(6), int);
+  CHECK_THROWS_AS(many.push_back(6), int);
   CHECK_THROWS_AS(many.resize(7), int);
   Failing::left = -1;
   CHECK(text(many) == "0 1 2 3 4 5 ");

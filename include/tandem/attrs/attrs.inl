@@ -57,7 +57,7 @@ TANDEM_INLINE void read_field(AttrReader& r, const char* name, Axes& to) {
   to = count < 0 ? Axes() : Axes::none();
   for (int i = 0; i < count; ++i) {
     if (axes[i] < INT8_MIN || axes[i] > INT8_MAX) TANDEM_VIRTUAL(r, AttrReader::misfit)(name);
-    to.push(axes[i]);
+    to.push_back(axes[i]);
   }
 }
 TANDEM_INLINE void read_field(AttrReader& r, const char* name, Device& to) {

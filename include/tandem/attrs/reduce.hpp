@@ -18,8 +18,8 @@ inline Spec reduced_spec(const char* op, const Spec& x, const rules::ReduceAttrs
   const std::uint32_t mask = a.axis.mask(op, x.shape.rank());
   Spec y{Shape{}, x.dtype, x.device};
   for (int d = 0; d < x.shape.rank(); ++d) {
-    if (!(mask >> d & 1u)) y.shape.push(x.shape.dim(d));
-    else if (a.keepdims) y.shape.push(1);
+    if (!(mask >> d & 1u)) y.shape.push_back(x.shape.dim(d));
+    else if (a.keepdims) y.shape.push_back(1);
   }
   return y;
 }

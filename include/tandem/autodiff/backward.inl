@@ -26,17 +26,17 @@ TANDEM_INLINE Tensors reference_value(const OpDef& op, Span<const Tensor> in, co
   Tensors forward;
   std::vector<Tensor> sources, targets, upstream;
   for (std::size_t i = 0; i < at.inputs; ++i) {
-    sources.push_back(forward.push(identity(in[i])));
+    sources.push_back(forward.push_back(identity(in[i])));
     tape.watch(sources.back());
   }
-  for (std::size_t i = at.upstream + at.outputs; i < in.size(); ++i) forward.push(in[i]);
+  for (std::size_t i = at.upstream + at.outputs; i < in.size(); ++i) forward.push_back(in[i]);
   const Tensors y = at.forward->rare.decomposition({forward.begin(), forward.size()}, no_attrs);
   for (std::size_t i = 0; i < at.outputs; ++i) targets.push_back(y[i]), upstream.push_back(in[at.upstream + i]);
   Tensors r;
   for (Tensor& g :
        tape.gradient(targets, sources,
                      {.output_gradients = std::move(upstream), .unconnected_gradients = UnconnectedGradients::zero}))
-    r.push(std::move(g));
+    r.push_back(std::move(g));
   return r;
 }
 
@@ -47,12 +47,12 @@ TANDEM_INLINE Grads gradient_by_reference(const GradCall& c) {
   InlinedVector<std::size_t, 4> at;
   Tensors in;
   for (std::size_t i = 0; i < c.in.size(); ++i) {
-    in.push(c.in[i]);
+    in.push_back(c.in[i]);
     if (!c.needs(i) || !is_floating(c.in[i].dtype())) continue;
     in[i] = identity(c.in[i]);  // distinct ids: one tensor may be two inputs
     tape.watch(in[i]);
     sources.push_back(in[i]);
-    at.push(i);
+    at.push_back(i);
   }
   const Tensors y = reference_value(c.op, {in.begin(), in.size()}, c.attrs);
   for (std::size_t i = 0; i < y.size(); ++i)
@@ -172,7 +172,7 @@ struct GradientTape::Backward {
     const auto first = static_cast<std::size_t>(e.first_out);
     for (std::size_t i = 0; i < e.n_out; ++i) {
       any |= sums[first + i].is_set();
-      upstream.push(take(first + i));
+      upstream.push_back(take(first + i));
     }
     if (!any || e.op->flags.non_differentiable || !needs_any(e)) return {};
     return rule(e, {upstream.begin(), upstream.size()});

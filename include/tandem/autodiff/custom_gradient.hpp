@@ -29,9 +29,9 @@ class BackwardClosure final : public CustomBackward {
     auto r = b_(g);
     Grads grads;
     if constexpr (std::is_convertible_v<decltype(r), Tensor>) {
-      grads.push(Gradient(Tensor(std::move(r))));
+      grads.push_back(Gradient(Tensor(std::move(r))));
     } else {
-      for (auto& x : r) grads.push(Gradient(Tensor(std::move(x))));
+      for (auto& x : r) grads.push_back(Gradient(Tensor(std::move(x))));
     }
     return grads;
   }

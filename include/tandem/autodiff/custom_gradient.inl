@@ -28,8 +28,8 @@ TANDEM_INLINE Grads call_backward(const CustomBackward& backward, const Tensor& 
 }
 TANDEM_INLINE Grads custom_gradient_rule(const GradCall& c) {
   Grads r;
-  r.push(Gradient());
-  for (Gradient& g : call_backward(*c.get<CustomAttrs>().backward, c.g[0])) r.push(std::move(g));
+  r.push_back(Gradient());
+  for (Gradient& g : call_backward(*c.get<CustomAttrs>().backward, c.g[0])) r.push_back(std::move(g));
   return r;
 }
 TANDEM_INLINE Tensor apply_custom(const Tensor& value, Span<const Tensor* const> in, Ref<CustomBackward> backward) {
@@ -38,7 +38,7 @@ TANDEM_INLINE Tensor apply_custom(const Tensor& value, Span<const Tensor* const>
     if (Tensor staged = TANDEM_VIRTUAL(*context.stager, Stager::custom_gradient)(value, in, *backward); staged.is_set())
       return staged;
   InlinedVector<const Tensor*, 4> all(&value);
-  for (const Tensor* t : in) all.push(t);
+  for (const Tensor* t : in) all.push_back(t);
   return std::move(apply(custom_gradient_op, {all.begin(), all.size()}, CustomAttrs{std::move(backward)})[0]);
 }
 

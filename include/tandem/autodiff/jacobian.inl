@@ -42,7 +42,7 @@ TANDEM_INLINE Tensor GradientTape::jacobian(const Tensor& target, const Source& 
                             {.output_gradients = {detail::basis_tensor(target.spec(), i, n)},
                              .unconnected_gradients = UnconnectedGradients::zero}));
   Shape shape = target.shape();
-  for (i64 d : source.spec().shape) shape.push(d);
+  for (i64 d : source.spec().shape) shape.push_back(d);
   if (rows.empty()) return zeros(shape, {.dtype = source.spec().dtype});
   return reshape(stack(rows), shape);
 }
@@ -61,7 +61,7 @@ TANDEM_INLINE Tensor GradientTape::batch_jacobian(const Tensor& target, const Te
                                {.output_gradients = {detail::basis_tensor(target.spec(), i, inner)},
                                 .unconnected_gradients = UnconnectedGradients::zero}));
   Shape shape = target.shape();
-  for (int i = 1; i < source.rank(); ++i) shape.push(source.shape().dim(i));
+  for (int i = 1; i < source.rank(); ++i) shape.push_back(source.shape().dim(i));
   if (columns.empty()) return zeros(shape, {.dtype = source.dtype()});
   return reshape(stack(columns, {.axis = 1}), shape);
 }

@@ -77,7 +77,7 @@ TANDEM_INLINE void GradientTape::Log::read(const Variable& v, const Tensor& valu
   const int slot = slots_++;  // whatever raises here: no other value may get it
   ++leaves_;
   map_.insert(value.id(), slot);
-  reads_of(v).slots.push(slot);
+  reads_of(v).slots.push_back(slot);
 }
 
 // Returns space for an entry and its trailing data; the caller claims it by adding the bytes to used_.

@@ -23,14 +23,14 @@ class Axes {
   constexpr Axes() = default;
   template <detail::AxisNumber I>
   constexpr Axes(I axis) : count_(0) {
-    push(static_cast<i64>(axis));
+    push_back(static_cast<i64>(axis));
   }
   constexpr Axes(std::initializer_list<int> axes) : count_(0) {
-    for (int a : axes) push(a);
+    for (int a : axes) push_back(a);
   }
   template <detail::AxisNumber I>
   constexpr Axes(const std::vector<I>& axes) : count_(0) {
-    for (I a : axes) push(static_cast<i64>(a));
+    for (I a : axes) push_back(static_cast<i64>(a));
   }
   static constexpr Axes none() {
     Axes r;
@@ -41,12 +41,13 @@ class Axes {
   constexpr bool given() const { return count_ >= 0; }
   constexpr int size() const { return count_ < 0 ? 0 : count_; }
   constexpr int operator[](int i) const { return axis_[i]; }
-  constexpr void push(i64 axis) {
+  constexpr void push_back(i64 axis) {
     if (count_ < 0) count_ = 0;
     if (count_ == max_rank || axis < -128 || axis > 127)
       errors::raise<errors::InvalidArgumentError>("axes", "more than 8 axes, or an axis out of range for every rank");
     axis_[count_++] = static_cast<std::int8_t>(axis);
   }
+  [[deprecated("use push_back, since 0.2")]] constexpr void push(i64 axis) { push_back(axis); }
 
   /// The axes as a bit mask: bit i is set for axis i of a value of this rank. All axes if none were given.
   ///   throws  errors::InvalidArgumentError, in the op's name, for an axis that is out of range or repeated
@@ -103,7 +104,7 @@ inline int resolve_axis(const char* op, i64 axis, int rank) {
   template <::tandem::detail::AxisNumber I>                                                       \
   ::tandem::Tensor fn(const ::tandem::Tensor& x, std::initializer_list<I> axes, Options o = {}) { \
     o.field = ::tandem::Axes::none();                                                             \
-    for (I a : axes) o.field.push(static_cast<::tandem::i64>(a));                                 \
+    for (I a : axes) o.field.push_back(static_cast<::tandem::i64>(a));                            \
     return fn(x, o);                                                                              \
   }                                                                                               \
   template <::tandem::detail::AxisNumber I>                                                       \

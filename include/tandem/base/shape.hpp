@@ -35,10 +35,10 @@ class Shape {
     return *this;
   }
   Shape(std::initializer_list<i64> dims) {
-    for (i64 d : dims) push(d);
+    for (i64 d : dims) push_back(d);
   }
   explicit Shape(Span<const i64> dims) {
-    for (i64 d : dims) push(d);
+    for (i64 d : dims) push_back(d);
   }
 
   int rank() const { return rank_; }
@@ -56,11 +56,12 @@ class Shape {
   const i64* begin() const { return dims_; }
   const i64* end() const { return dims_ + rank_; }
 
-  void push(i64 d) {
+  void push_back(i64 d) {
     if (rank_ == max_rank) [[unlikely]]
       raise_rank_above_max(rank_ + 1);
     dims_[rank_++] = d;
   }
+  [[deprecated("use push_back, since 0.2")]] void push(i64 d) { push_back(d); }
   void set(int i, i64 d) { dims_[i] = d; }
   void resize(int rank) {
     if (rank > max_rank) [[unlikely]]
@@ -68,7 +69,7 @@ class Shape {
     rank_ = static_cast<std::int8_t>(rank);
   }
   void insert(int at, i64 d) {
-    push(d);
+    push_back(d);
     for (int i = rank_ - 1; i > at; --i) dims_[i] = dims_[i - 1];
     dims_[at] = d;
   }

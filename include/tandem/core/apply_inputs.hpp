@@ -41,8 +41,8 @@ inline Tensor placed(const OpDef& op, Inputs in, std::size_t i, Device to) {
   if (config::device_policy() == config::DevicePolicy::explicit_only) check_explicit(op, in, to);
   Tensors moved;
   InlinedVector<const Tensor*, 4> pointers;
-  for (std::size_t i = 0; i < in.size(); ++i) moved.push(placed(op, in, i, to));
-  for (const Tensor& t : moved) pointers.push(&t);
+  for (std::size_t i = 0; i < in.size(); ++i) moved.push_back(placed(op, in, i, to));
+  for (const Tensor& t : moved) pointers.push_back(&t);
   return apply(op, {pointers.begin(), pointers.size()}, attrs, options);
 }
 [[noreturn, gnu::cold, gnu::noinline]] inline void raise_dtype(const InferCall& c, DType d, Device device) {
@@ -112,9 +112,9 @@ inline bool check_inputs(const InferCall& c) {
   InlinedVector<const Tensor*, 4> pointers;
   for (std::size_t i = 0; i < c.in.size(); ++i) {
     const bool whole = c.spec(i).dtype != narrow || names_input(c.op.shape_inputs, i);
-    wide.push(whole ? *c.in[i] : tandem::cast(*c.in[i], DType::float32, no_options));
+    wide.push_back(whole ? *c.in[i] : tandem::cast(*c.in[i], DType::float32, no_options));
   }
-  for (const Tensor& t : wide) pointers.push(&t);
+  for (const Tensor& t : wide) pointers.push_back(&t);
   Tensors out = apply(c.op, {pointers.begin(), pointers.size()}, c.attrs, c.options);
   for (std::size_t i = 0; i < out.size(); ++i)
     if (out[i].dtype() == DType::float32 && !names_input(c.op.rare.wide_outputs, i))

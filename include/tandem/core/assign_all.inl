@@ -15,7 +15,7 @@ TANDEM_INLINE constinit ReplacedSets assigned_sets{}, stepped_sets{};
 struct SetOrder {
   /// throws  errors::InvalidArgumentError for a Variable that occurs twice
   explicit SetOrder(Span<const Variable> variables) {
-    for (const Variable& v : variables) order.push(&v);
+    for (const Variable& v : variables) order.push_back(&v);
     std::sort(order.begin(), order.end(),
               [](const Variable* a, const Variable* b) { return VariableAccess::is_before(*a, *b); });
     for (unsigned i = 1; i < order.size(); ++i)
@@ -57,7 +57,7 @@ TANDEM_INLINE void assign_all(const std::vector<Variable>& variables, const std:
   InlinedVector<Tensor, 8> next;  // then the old values, which are destroyed when the locks are released
   for (std::size_t i = 0; i < values.size(); ++i) {
     detail::check_fits(variables[i], values[i]);
-    next.push(values[i].device() == variables[i].device() ? values[i] : values[i].to(variables[i].device()));
+    next.push_back(values[i].device() == variables[i].device() ? values[i] : values[i].to(variables[i].device()));
   }
   const detail::SetOrder set(variables);
   if (context.stager) {

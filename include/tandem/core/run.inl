@@ -15,11 +15,11 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   for (unsigned i = 0; i < specs.size(); ++i) {
     const Tensor& x = *in[in.size() > 1 ? i : 0];
     if (!x.raw()) {
-      out.push(Tensor::symbol(specs[i]));
+      out.push_back(Tensor::symbol(specs[i]));
       continue;
     }
     if (i == 0 || in.size() > 1) at = op.rare.offset ? op.rare.offset(x.spec(), attrs) : 0;
-    out.push(Tensor::view_of(x, specs[i], at));
+    out.push_back(Tensor::view_of(x, specs[i], at));
     at += specs[i].bytes();
   }
   return out;
@@ -29,7 +29,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   std::size_t bytes = 0;
   if (op.workspace && (device.kind == Device::cpu || backend_of(device).uses_workspace)) {
     InlinedVector<Spec, 4> specs;
-    for (const Operand& o : in) specs.push(*o.spec);
+    for (const Operand& o : in) specs.push_back(*o.spec);
     bytes = op.workspace({specs.begin(), specs.size()}, call.attrs);
   }
   if (device.kind == Device::cpu) {
@@ -63,10 +63,10 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   InlinedVector<Operand, 8> host;
   const bool reads_host = op.flags.collective || has_host_inputs(op, in.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
-    host.push(operands[i]);
+    host.push_back(operands[i]);
     if (!in[i]->raw() && !names_input(op.shape_inputs, i)) check_value(op.name, *in[i]);
     if (reads_host || !in[i]->raw() || in[i]->device().kind == Device::cpu) continue;
-    const Tensor& t = fetched.push(Tensor::allocate({in[i]->shape(), in[i]->dtype(), {}}));
+    const Tensor& t = fetched.push_back(Tensor::allocate({in[i]->shape(), in[i]->dtype(), {}}));
     copy_bytes(t.raw(), {}, in[i]->raw(), in[i]->device(), t.spec().bytes());
     host[i].data = t.raw();
   }
@@ -78,11 +78,11 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
                                                              Span<const Tensor> reuse) {
   InlinedVector<Spec, 8> held;  // an in-place op's inputs are gone after it has run
   InlinedVector<const Spec*, 8> in, out;
-  for (const Tensor* t : c.in) held.push(t->spec());
-  for (const Spec& s : held) in.push(&s);
+  for (const Tensor* t : c.in) held.push_back(t->spec());
+  for (const Spec& s : held) in.push_back(&s);
   const i64 start = profile_now();
   Tensors made = run(c.op, c.in, c.attrs, specs, reuse);
-  for (const Tensor& t : made) out.push(&t.spec());
+  for (const Tensor& t : made) out.push_back(&t.spec());
   profile_op({kind, c.op.name, c.options.name, c.options.where, {in.begin(), in.size()}, {out.begin(), out.size()}},
              start);
   return made;
@@ -101,8 +101,8 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
   const bool reuses = !reuse.empty();
   for (const Spec& s : specs) {
     const std::size_t i = out.size();
-    if (reuses && reuse[i].is_set()) out.push(reuse[i]);
-    else out.push(Tensor::allocate(s));
+    if (reuses && reuse[i].is_set()) out.push_back(reuse[i]);
+    else out.push_back(Tensor::allocate(s));
     operands[n++] = {out[i].raw(), &out[i].known_spec()};
   }
   KernelCall call = kernel_call(op, operands, in.size(), specs.size(), attrs);
@@ -126,7 +126,7 @@ TANDEM_INLINE Tensors run_alias(const OpDef& op, Inputs in, const Attrs& attrs, 
 [[gnu::noinline]] TANDEM_INLINE Specs resolved_specs(const OpDef& op, Inputs in, const Attrs& attrs,
                                                      const Specs& given) {
   InlinedVector<Operand, 8> operands;
-  for (const Tensor* t : in) operands.push(Operand{t->raw(), &t->spec()});
+  for (const Tensor* t : in) operands.push_back(Operand{t->raw(), &t->spec()});
   Specs specs = resolve(op, kernel_call(op, nullptr, 0, 0, attrs), in, {operands.begin(), in.size()});
   check_resolved(op, specs, {given.begin(), given.size()});
   return specs;

@@ -231,7 +231,7 @@ TANDEM_INLINE constinit const ConstraintCode constraint_code{&check_constraint, 
 class Locks {
  public:
   explicit Locks(Span<Variable::State* const> states) {
-    for (Variable::State* s : states) order_.push(s);
+    for (Variable::State* s : states) order_.push_back(s);
     std::sort(order_.begin(), order_.end());
     Variable::State** end = std::unique(order_.begin(), order_.end());
     count_ = static_cast<unsigned>(end - order_.begin());
@@ -261,7 +261,7 @@ class Extras {
     for (std::size_t i = 0; i < extra.size(); ++i) {
       const bool stays = lives_on_host(op, variables.size() + i, variables.size() + extra.size()) ||
                          variables.empty() || extra[i]->device() == variables[0].device();
-      at_.push(stays ? extra[i] : &moved_.push(extra[i]->to(variables[0].device())));
+      at_.push_back(stays ? extra[i] : &moved_.push_back(extra[i]->to(variables[0].device())));
     }
   }
   Inputs list() const { return {at_.begin(), at_.size()}; }
@@ -293,9 +293,9 @@ TANDEM_INLINE void stage_update(Stager& stager, const OpDef& op, Span<const Vari
                                 const Attrs& attrs) {
   InlinedVector<Tensor, 4> values;
   InlinedVector<const Tensor*, 8> in;
-  for (const Variable& v : variables) values.push(TANDEM_VIRTUAL(stager, Stager::read)(v));
-  for (const Tensor& t : values) in.push(&t);
-  for (const Tensor* t : extra) in.push(t);
+  for (const Variable& v : variables) values.push_back(TANDEM_VIRTUAL(stager, Stager::read)(v));
+  for (const Tensor& t : values) in.push_back(&t);
+  for (const Tensor* t : extra) in.push_back(t);
   const InferCall call{op, {in.begin(), in.size()}, attrs, no_options};
   const Specs specs = infer_update_of(call, variables.size());
   for (unsigned i = 0; i < specs.size(); ++i) check_updated(op, variables[i].spec(), specs[i], variables[i].name());
@@ -309,8 +309,8 @@ TANDEM_INLINE Tensors run_update(const OpDef& op, Span<Variable::State* const> s
   Tensors out;
   const Locks locks(states);
   InlinedVector<const Tensor*, 8> in;
-  for (Variable::State* s : states) in.push(&s->value);
-  for (const Tensor* t : extra) in.push(t);
+  for (Variable::State* s : states) in.push_back(&s->value);
+  for (const Tensor* t : extra) in.push_back(t);
   const InferCall call{op, {in.begin(), in.size()}, attrs, no_options};
   const Specs specs = infer_update_of(call, states.size());
   const bool observed = is_every_op_observed();  // an observer may refuse the new values
@@ -319,7 +319,7 @@ TANDEM_INLINE Tensors run_update(const OpDef& op, Span<Variable::State* const> s
     check_updated(op, states[i]->spec, specs[i], states[i]->name);
     bool borrowed = keeps || observed;  // or the buffer is also an extra input, which an in-place write would change
     for (const Tensor* t : extra) borrowed |= t->raw() == states[i]->value.raw();
-    reuse.push(!borrowed && states[i]->value.is_unique() ? states[i]->value : Tensor());
+    reuse.push_back(!borrowed && states[i]->value.is_unique() ? states[i]->value : Tensor());
   }
   const Span<const Tensor> buffers(reuse.begin(), reuse.size());
   out = is_profiling() ? run_timed("op", call, specs, buffers) : run(op, call.in, attrs, specs, buffers);
@@ -340,7 +340,7 @@ TANDEM_INLINE void update(const OpDef& op, Span<const Variable> variables, Input
   const detail::Extras extras(op, variables, given);
   if (Stager* s = context.stager) return detail::stage_update(*s, op, variables, extras.list(), attrs);
   InlinedVector<Variable::State*, 8> states;
-  for (const Variable& v : variables) VariableAccess::check_free(v), states.push(&v.state());
+  for (const Variable& v : variables) VariableAccess::check_free(v), states.push_back(&v.state());
   detail::run_update(op, {states.begin(), states.size()}, extras.list(), attrs, false);
 }
 TANDEM_INLINE Tensor fetch_update(const OpDef& op, const Variable& variable, Inputs given, const Attrs& attrs) {

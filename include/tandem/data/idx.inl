@@ -97,7 +97,7 @@ class IdxReader {
     for (int d = 0; d < rank; ++d) {
       std::uint32_t size = 0;
       read_exactly(&size, 4, "its sizes");
-      s.push(static_cast<i64>(__builtin_bswap32(size)));
+      s.push_back(static_cast<i64>(__builtin_bswap32(size)));
     }
     return s;
   }

@@ -121,7 +121,7 @@ TANDEM_INLINE Ragged detail::ragged_rows(const char* op, Span<const Tensor* cons
           op, "elements 0 and " + std::to_string(i) + " of a batch differ: " + to_string(rows[0]->spec()) + " and " +
                   to_string(row.spec()) + "; only axis 0 may, of tensors on the CPU");
   }
-  if (inner.rank() == 0) inner.push(0);
+  if (inner.rank() == 0) inner.push_back(0);
   inner.set(0, ends[rows.size()]);
   const Tensor values = Tensor::allocate({inner, rows[0]->dtype(), {}});
   char* to = static_cast<char*>(values.raw());

@@ -187,7 +187,7 @@ TANDEM_INLINE Grads all_gather_gradient(const GradCall& c) {
   const auto& a = c.get<CollectiveAttrs>();
   if (c.in.size() == 1) return Grads(Gradient(apply1(reduce_scatter_op, a, no_options, c.g[0])));
   Grads r(Gradient(apply1(reduce_scatter_op, a, no_options, c.g[0], c.in[1])));
-  r.push(Gradient());
+  r.push_back(Gradient());
   return r;
 }
 
@@ -230,7 +230,7 @@ TANDEM_INLINE Grads reduce_scatter_gradient(const GradCall& c) {
   const auto& a = c.get<CollectiveAttrs>();
   if (c.in.size() == 1) return Grads(Gradient(apply1(all_gather_op, a, no_options, c.g[0])));
   Grads r(Gradient(apply1(all_gather_op, a, no_options, c.g[0], c.in[1])));
-  r.push(Gradient());
+  r.push_back(Gradient());
   return r;
 }
 
@@ -274,7 +274,7 @@ TANDEM_INLINE Grads all_to_all_gradient(const GradCall& c) {
   const auto& a = c.get<CollectiveAttrs>();
   if (c.in.size() == 1) return Grads(Gradient(apply1(all_to_all_op, a, no_options, c.g[0])));
   Grads r(Gradient(apply1(all_to_all_op, a, no_options, c.g[0], c.in[2], c.in[1])));
-  r.push(Gradient()), r.push(Gradient());
+  r.push_back(Gradient()), r.push_back(Gradient());
   return r;
 }
 

@@ -20,8 +20,8 @@ namespace impl {
 // One of the numbers for each axis of an image, `other` for the axis of the batch and for channels.
 inline Shape along_image(const Tensor& x, i64 rows, i64 columns, i64 other) {
   Shape s;
-  if (x.rank() == 4) s.push(other);
-  for (const i64 n : {rows, columns, other}) s.push(n);
+  if (x.rank() == 4) s.push_back(other);
+  for (const i64 n : {rows, columns, other}) s.push_back(n);
   return s;
 }
 // The part of an axis that central_crop keeps.

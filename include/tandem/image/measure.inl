@@ -59,7 +59,7 @@ inline Tensor mean_over_channels(const Tensor& per_plane, const Tensor& x, const
   const std::vector<DimValue> n = get_shape(x);
   Dims shape;
   for (std::size_t i = 0; i < n.size(); ++i)
-    if (i + 3 < n.size() || i + 1 == n.size()) shape.push(n[i]);
+    if (i + 3 < n.size() || i + 1 == n.size()) shape.push_back(n[i]);
   return reduce_mean(reshape(per_plane, shape), {o.name, o.where, -1});
 }
 

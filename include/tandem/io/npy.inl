@@ -120,7 +120,7 @@ class NpyHeaderReader {
         errors::raise<errors::InvalidArgumentError>(
             "load_npy", path_ + " has more than the " + std::to_string(max_rank) + " axes that a tensor can have");
       at_ = static_cast<std::size_t>(result.ptr - text_.data());
-      s.push(n);
+      s.push_back(n);
       if (!take(',') && peek() != ')') fail("its shape is not a tuple of non-negative integers");
     }
     return s;
@@ -202,7 +202,7 @@ TANDEM_INLINE NpyStart read_npy_start(const ByteSource& source, const std::strin
 
   if (h.fortran_order) {
     Shape reversed;
-    for (int i = h.shape.rank() - 1; i >= 0; --i) reversed.push(h.shape.dim(i));
+    for (int i = h.shape.rank() - 1; i >= 0; --i) reversed.push_back(h.shape.dim(i));
     h.shape = reversed;
   }
   return {type, h.shape, h.fortran_order && h.shape.rank() > 1, bytes};

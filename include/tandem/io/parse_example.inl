@@ -37,7 +37,7 @@ inline std::vector<FeatureView> find_all(const char* op, bool single, Span<const
 }
 inline Shape batched(i64 n, const Shape& shape) {
   Shape r{n};
-  for (int i = 0; i < shape.rank(); ++i) r.push(shape.dim(i));
+  for (int i = 0; i < shape.rank(); ++i) r.push_back(shape.dim(i));
   return r;
 }
 inline void check_rank(const FeaturePlace& place, const Shape& shape, int more) {

@@ -57,9 +57,9 @@ TANDEM_INLINE Tensor decode_sequence(const FeaturePlace& place, const FeatureCon
   const i64 most = steps.of_record.empty() ? 0 : *std::max_element(steps.of_record.begin(), steps.of_record.end());
   if (c.shape.rank() + 2 > max_rank) place.raise(0, "its batch would have too many axes");
   Shape shape;
-  if (!single) shape.push(static_cast<i64>(steps.of_record.size()));
-  shape.push(most);
-  for (int i = 0; i < c.shape.rank(); ++i) shape.push(c.shape.dim(i));
+  if (!single) shape.push_back(static_cast<i64>(steps.of_record.size()));
+  shape.push_back(most);
+  for (int i = 0; i < c.shape.rank(); ++i) shape.push_back(c.shape.dim(i));
   const Tensor r = Tensor::allocate({shape, c.dtype, {}});
   const std::size_t step_bytes = static_cast<std::size_t>(c.shape.size()) * size_of(c.dtype);
   char* to = static_cast<char*>(r.raw());

@@ -120,7 +120,7 @@ class HeaderEvents {
   }
   void add_dim(u64 x) {
     if (x > max_size || entry_.spec.shape.rank() == max_rank) bad("shape");
-    entry_.spec.shape.push(static_cast<i64>(x));
+    entry_.spec.shape.push_back(static_cast<i64>(x));
   }
   void add_offset(u64 x) {
     if (x > max_size || offsets_ == 2) bad("range");

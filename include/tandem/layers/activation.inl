@@ -42,7 +42,7 @@ TANDEM_INLINE Shape PReLU::alpha_shape(const Tensor& x) const {
   for (int i = 1; i < x.rank(); ++i) {
     const i64 n = shared >> i & 1u ? 1 : x.shape().dim(i);
     if (n == none) fail("axis " + std::to_string(i) + " has an unknown size; add it to .shared_axes");
-    shape.push(n);
+    shape.push_back(n);
   }
   return shape;
 }
@@ -54,7 +54,7 @@ TANDEM_INLINE Tensor PReLU::operator()(const Tensor& x) const {
       },
       [&](const Tensors& w) {
         Shape fits{none};
-        for (const i64 n : w[0].shape()) fits.push(n == 1 ? none : n);
+        for (const i64 n : w[0].shape()) fits.push_back(n == 1 ? none : n);
         if (!x.shape().is_compatible_with(fits))
           errors::raise<errors::InvalidArgumentError>(
               "PReLU", "the layer was built for inputs " + to_string(fits) + ", not " + to_string(x.spec()));

@@ -73,16 +73,16 @@ TANDEM_INLINE Dims TransposedConvolution::output_shape(const Tensor& x) const {
   const bool same = window_.padding.kind() == PaddingKind::same;
   const std::vector<DimValue> sizes = get_shape(x);
   Dims r{sizes[0]};
-  if (channels_first) r.push(filters_);
+  if (channels_first) r.push_back(filters_);
   for (int i = 0; i < spatial_; ++i) {
     const i64 stride = strides_.dim(i), reach = (kernel_.dim(i) - 1) * dilations_.dim(i) + 1;
     i64 more = same ? 0 : std::max<i64>(reach - stride, 0);
     if (!output_padding_.empty())
       more = reach - stride - (same ? reach / 2 * 2 : 0) + output_padding_[static_cast<std::size_t>(i)];
     const DimValue& n = sizes[static_cast<std::size_t>(i + (channels_first ? 2 : 1))];
-    r.push(n.is_known() ? Dim(n.number * stride + more) : Dim(n.tensor * stride + more));
+    r.push_back(n.is_known() ? Dim(n.number * stride + more) : Dim(n.tensor * stride + more));
   }
-  if (!channels_first) r.push(filters_);
+  if (!channels_first) r.push_back(filters_);
   return r;
 }
 TANDEM_INLINE Tensor TransposedConvolution::operator()(const Tensor& x) const {

@@ -39,13 +39,13 @@ TANDEM_INLINE Tensor ConvBase::with_channels(const Tensor& x, i64 channels) cons
   if (n != none)
     fail("the layer was built for " + std::to_string(channels) + " channels, the input is " + to_string(x.spec()));
   Shape known;
-  for (int i = 0; i < x.rank(); ++i) known.push(i == axis ? channels : x.shape().dim(i));
+  for (int i = 0; i < x.rank(); ++i) known.push_back(i == axis ? channels : x.shape().dim(i));
   return ensure_shape(x, known);
 }
 TANDEM_INLINE Shape ConvBase::kernel_shape(i64 a, i64 b) const {
   Shape s = kernel_;
-  s.push(a);
-  s.push(b);
+  s.push_back(a);
+  s.push_back(b);
   return s;
 }
 TANDEM_INLINE Layer::Weights ConvBase::with_bias_weight(Weights weights, i64 filters) const {

@@ -50,8 +50,8 @@ TANDEM_INLINE nn::LstmState ConvolutionalLstm::start_of(const Tensor& projected,
   Shape shape;
   for (int i = 1; i < projected.rank(); ++i) {
     const bool is_channels = i == channel_axis() + 1;
-    dims.push(is_channels ? Dim(filters_) : Dim(sizes[static_cast<std::size_t>(i)]));
-    shape.push(is_channels ? filters_ : projected.shape().dim(i));
+    dims.push_back(is_channels ? Dim(filters_) : Dim(sizes[static_cast<std::size_t>(i)]));
+    shape.push_back(is_channels ? filters_ : projected.shape().dim(i));
   }
   const auto zero = [&] { return zeros(dims, {.dtype = dtype_}); };
   if (call.initial_state) {

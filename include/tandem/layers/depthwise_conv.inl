@@ -9,9 +9,9 @@ namespace TANDEM_NS::layers::detail {
 TANDEM_INLINE Tensor depthwise(const Tensor& x, const Tensor& kernel, const nn::ConvOptions& window) {
   Shape grouped;
   const Shape& s = kernel.shape();
-  for (int i = 0; i < s.rank() - 2; ++i) grouped.push(s.dim(i));
-  grouped.push(1);
-  grouped.push(s.dim(-2) * s.dim(-1));
+  for (int i = 0; i < s.rank() - 2; ++i) grouped.push_back(s.dim(i));
+  grouped.push_back(1);
+  grouped.push_back(s.dim(-2) * s.dim(-1));
   return nn::convolution(x, reshape(kernel, grouped), window);
 }
 
@@ -47,9 +47,9 @@ TANDEM_INLINE SeparableConvolution::SeparableConvolution(const char* layer, cons
       pointwise_constraint_(o.pointwise_constraint) {}
 TANDEM_INLINE Layer::Weights SeparableConvolution::weights_for(i64 channels) const {
   Shape pixel;
-  for (int i = 0; i < spatial_; ++i) pixel.push(1);
-  pixel.push(channels * multiplier_);
-  pixel.push(filters_);
+  for (int i = 0; i < spatial_; ++i) pixel.push_back(1);
+  pixel.push_back(channels * multiplier_);
+  pixel.push_back(filters_);
   return with_bias_weight(
       {{"depthwise_kernel", kernel_shape(channels, multiplier_), depthwise_initializer_, dtype_, depthwise_regularizer_,
         depthwise_constraint_},

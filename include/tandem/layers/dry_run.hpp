@@ -26,7 +26,7 @@ class DryRun final : Stager {
   Tensors stage(const InferCall&, const Specs& specs) override {
     Tensors out;
     out.reserve(specs.size());
-    for (const Spec& s : specs) out.push(Tensor::symbol(s));
+    for (const Spec& s : specs) out.push_back(Tensor::symbol(s));
     return out;
   }
   Tensor read(const Variable& v) override { return Tensor::symbol(v.spec()); }

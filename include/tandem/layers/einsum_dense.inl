@@ -93,15 +93,15 @@ TANDEM_INLINE detail::DenseSizes EinsumDense::sizes_for(const Tensor& x) const {
   for (int i = 0; i < static_cast<int>(e.kernel.size()); ++i) {
     const char c = e.kernel[static_cast<std::size_t>(i)];
     const bool is_output = detail::has_letter(e.output, c);
-    r.kernel.push(known(is_output ? of_output(c) : of_input(c), c));
-    (is_output ? r.outputs : r.inputs).push(i);
+    r.kernel.push_back(known(is_output ? of_output(c) : of_input(c), c));
+    (is_output ? r.outputs : r.inputs).push_back(i);
   }
   const std::size_t first = e.output.find_first_of(options_.bias_axes);
   for (std::size_t i = first; i < e.output.size(); ++i) {
     const char c = e.output[i];
-    r.bias.push(detail::has_letter(options_.bias_axes, c) ? known(of_output(c), c) : 1);
+    r.bias.push_back(detail::has_letter(options_.bias_axes, c) ? known(of_output(c), c) : 1);
   }
-  for (int i = 0; e.right && first != std::string::npos && i < elided; ++i) r.bias.push(1);
+  for (int i = 0; e.right && first != std::string::npos && i < elided; ++i) r.bias.push_back(1);
   return r;
 }
 TANDEM_INLINE Layer::Weights EinsumDense::weights_for(const detail::DenseSizes& sizes) const {
@@ -123,13 +123,13 @@ TANDEM_INLINE void EinsumDense::make_weights(const detail::DenseSizes& sizes) co
       for (int i = 0; i < axes->size(); ++i) {
         const int axis = (*axes)[i];
         place[static_cast<std::size_t>(axis)] = apart.rank();
-        apart.push(sizes.kernel.dim(axis));
+        apart.push_back(sizes.kernel.dim(axis));
         const int side = axes == &sizes.inputs ? 0 : 1;
         drawn.data()[0].shape.set(side, drawn.data()[0].shape.dim(side) * sizes.kernel.dim(axis));
       }
     std::vector<Tensor> values = initial_values(drawn);
     Axes perm = Axes::none();
-    for (const int at : place) perm.push(at);
+    for (const int at : place) perm.push_back(at);
     values[0] = transpose(reshape(values[0], apart), {.perm = perm});
     add_weights(list, values);
   });

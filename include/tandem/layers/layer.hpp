@@ -107,7 +107,7 @@ class TANDEM_API Layer : public Module {
   /// The values of the weights.
   Tensors weights() const {
     Tensors values;
-    for (std::size_t i = 0, n = weight_count(); i < n; ++i) values.push(variable(i));
+    for (std::size_t i = 0, n = weight_count(); i < n; ++i) values.push_back(variable(i));
     return values;
   }
   /// Makes the weights, all or none.
@@ -119,7 +119,7 @@ class TANDEM_API Layer : public Module {
   /// What stands for weights that do not exist yet, when the first call's input is checked.
   static Tensors placeholders(const Weights& weights) {
     Tensors r;
-    for (const Weight& w : weights) r.push(tandem::detail::weight_like(w.shape, w.dtype));
+    for (const Weight& w : weights) r.push_back(tandem::detail::weight_like(w.shape, w.dtype));
     return r;
   }
   /// The size of the last axis of x.

@@ -82,9 +82,9 @@ TANDEM_INLINE void Merge::build_for(const TensorList& inputs) const {
   for (const Tensor& x : inputs) {
     sizes.push_back(features_of("Merge", x));
     total += sizes.back();
-    placeholders.push(tandem::detail::weight_like({sizes.back(), units_}, options_.dtype));
+    placeholders.push_back(tandem::detail::weight_like({sizes.back(), units_}, options_.dtype));
   }
-  placeholders.push(tandem::detail::weight_like({units_}, options_.dtype));
+  placeholders.push_back(tandem::detail::weight_like({units_}, options_.dtype));
   tandem::detail::check_call([&] { run(inputs, placeholders); });
   build_once([&] {
     const std::vector<Tensor> parts = split(options_.kernel_initializer({total, units_}, options_.dtype), sizes, 0);
@@ -105,7 +105,7 @@ TANDEM_INLINE Tensor Merge::operator()(const TensorList& inputs) const {
     errors::raise<errors::InvalidArgumentError>(
         "Merge", std::to_string(inputs.size()) + " inputs, but the layer was built for " + std::to_string(kernels));
   Tensors weights;
-  for (std::size_t i = 0; i < weight_count(); ++i) weights.push(variable(i));
+  for (std::size_t i = 0; i < weight_count(); ++i) weights.push_back(variable(i));
   return run(inputs, weights);
 }
 

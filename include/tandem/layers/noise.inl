@@ -17,7 +17,7 @@ namespace TANDEM_NS::layers {
 namespace detail {
 inline Dims dims_of(const Tensor& x) {
   Dims r;
-  for (const DimValue& n : get_shape(x)) r.push(n);
+  for (const DimValue& n : get_shape(x)) r.push_back(n);
   return r;
 }
 // Normally distributed noise in x's shape.
@@ -37,7 +37,7 @@ TANDEM_INLINE Tensor SpatialDropout::operator()(const Tensor& x, const CallOptio
   Shape noise;
   for (int i = 0; i < x.rank(); ++i) {
     const int k = i - first_spatial(options_.data_format);
-    noise.push(k >= 0 && k < spatial_ ? 1 : none);
+    noise.push_back(k >= 0 && k < spatial_ ? 1 : none);
   }
   return nn::dropout(
       x, {.rate = rate_, .noise_shape = noise, .seed = options_.seed, .training = detail::trains(call, rate_)});

@@ -23,7 +23,7 @@ TANDEM_INLINE Shape sizes_on(const char* layer, const Tensor& x, const Axes& axe
   Shape r;
   for (int i = 0; i < x.rank(); ++i) {
     if (!(mask >> i & 1u)) continue;
-    r.push(x.shape().dim(i));
+    r.push_back(x.shape().dim(i));
     if (r.dim(-1) == none)
       errors::raise<errors::InvalidArgumentError>(
           layer, "the size of axis " + std::to_string(i) + " must be known at the first call: " + to_string(x.spec()));
@@ -79,7 +79,7 @@ TANDEM_INLINE BatchNormalization::Result BatchNormalization::by_replicas(const T
   const int axis = channel_axis(x);
   Axes others = Axes::none();
   for (int i = 0; i < x.rank(); ++i)
-    if (i != axis) others.push(i);
+    if (i != axis) others.push_back(i);
   const Tensor wide = tandem::detail::widened(x);
   const Tensor count = sum(tandem::detail::size_over(x, others, wide.dtype()));
   const Tensor mean = sum(reduce_sum(wide, {.axis = others})) / count;
@@ -93,7 +93,7 @@ TANDEM_INLINE BatchNormalization::Result BatchNormalization::by_masked(const Ten
   const int axis = channel_axis(x);
   Axes others = Axes::none();
   for (int i = 0; i < x.rank(); ++i)
-    if (i != axis) others.push(i);
+    if (i != axis) others.push_back(i);
   const Tensor wide = tandem::detail::widened(x), kept = where(mask, wide, 0);
   const Tensor mean = nn::masked_mean(kept, mask, {.axis = others});
   const Tensor distance = kept - tandem::detail::along_axes(mean, 1u << axis, x);

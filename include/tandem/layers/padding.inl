@@ -63,8 +63,8 @@ TANDEM_INLINE Tensor Cropping::operator()(const Tensor& x) const {
       errors::raise<errors::InvalidArgumentError>(
           layer_, "nothing is left of axis " + std::to_string(i) + " of " + to_string(x.spec()) + " without " +
                       std::to_string(before) + " and " + std::to_string(after) + " elements");
-    begin.push(before);
-    end.push(after ? -after : none);
+    begin.push_back(before);
+    end.push_back(after ? -after : none);
   }
   return strided_slice(x, begin, end);
 }
@@ -86,15 +86,15 @@ TANDEM_INLINE Tensor UpSampling::operator()(const Tensor& x) const {
   for (int i = 0; i < x.rank(); ++i) {
     const DimValue& n = sizes[static_cast<std::size_t>(i)];
     const int k = i - first_spatial(options_.data_format);
-    split.push(n);
-    multiples.push(1);
+    split.push_back(n);
+    multiples.push_back(1);
     if (k < 0 || k >= spatial_) {
-      merged.push(n);
+      merged.push_back(n);
       continue;
     }
-    split.push(1);
-    multiples.push(size_.dim(k));
-    merged.push(n.is_known() ? Dim(n.number * size_.dim(k)) : Dim(n.tensor * size_.dim(k)));
+    split.push_back(1);
+    multiples.push_back(size_.dim(k));
+    merged.push_back(n.is_known() ? Dim(n.number * size_.dim(k)) : Dim(n.tensor * size_.dim(k)));
   }
   return reshape(tile(reshape(x, split), multiples), merged);
 }
@@ -104,7 +104,7 @@ TANDEM_INLINE Tensor UpSampling::operator()(const Tensor& x) const {
 TANDEM_INLINE Tensor upsample_axis(const Tensor& x, int axis, i64 size) {
   const auto part = [&](i64 from, i64 to) {
     Shape begin, end;
-    for (int i = 0; i < x.rank(); ++i) begin.push(i == axis ? from : 0), end.push(i == axis ? to : none);
+    for (int i = 0; i < x.rank(); ++i) begin.push_back(i == axis ? from : 0), end.push_back(i == axis ? to : none);
     return strided_slice(x, begin, end);
   };
   const Tensor before = concat({part(0, 1), part(0, -1)}, axis), behind = concat({part(1, none), part(-1, none)}, axis);
@@ -119,8 +119,8 @@ TANDEM_INLINE Tensor upsample_axis(const Tensor& x, int axis, i64 size) {
   const std::vector<DimValue> sizes = get_shape(x);
   for (int i = 0; i < x.rank(); ++i) {
     const DimValue& n = sizes[static_cast<std::size_t>(i)];
-    if (i != axis) merged.push(n);
-    else merged.push(n.is_known() ? Dim(n.number * size) : Dim(n.tensor * size));
+    if (i != axis) merged.push_back(n);
+    else merged.push_back(n.is_known() ? Dim(n.number * size) : Dim(n.tensor * size));
   }
   return reshape(stack(parts, axis + 1), merged);
 }

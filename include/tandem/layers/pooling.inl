@@ -36,7 +36,7 @@ TANDEM_INLINE Tensor GlobalPooling::operator()(const Tensor& x) const {
   const InCall here(*this);
   check_image(layer_, x, spatial_);
   Axes axes = Axes::none();
-  for (int i = 0; i < spatial_; ++i) axes.push(first_spatial(options_.data_format) + i);
+  for (int i = 0; i < spatial_; ++i) axes.push_back(first_spatial(options_.data_format) + i);
   return reduction_(x, {.axis = axes, .keepdims = options_.keepdims});
 }
 
@@ -62,8 +62,8 @@ TANDEM_INLINE Tensor AdaptivePooling::operator()(const Tensor& x) const {
       const i64 from = o * n / out, to = ((o + 1) * n + out - 1) / out;
       Dims begin, size;
       for (int d = 0; d < y.rank(); ++d) {
-        begin.push(d == axis ? from : 0);
-        size.push(d == axis ? to - from : -1);
+        begin.push_back(d == axis ? from : 0);
+        size.push_back(d == axis ? to - from : -1);
       }
       parts.push_back(reduction_(slice(y, begin, size), {.axis = axis, .keepdims = true}));
     }

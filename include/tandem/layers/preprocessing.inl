@@ -65,8 +65,8 @@ TANDEM_INLINE void RunningMoments::add(const Tensor& batch) {
   Shape shape;
   Axes over = Axes::none();
   for (int i = 0; i < batch.rank(); ++i)
-    if (kept >> i & 1u) shape.push(batch.shape().dim(i));
-    else over.push(i);
+    if (kept >> i & 1u) shape.push_back(batch.shape().dim(i));
+    else over.push_back(i);
   if (count_ > 0 && !(shape == shape_))
     errors::raise<errors::InvalidArgumentError>(
         "Normalization",
@@ -137,7 +137,7 @@ TANDEM_INLINE void Normalization::check_sizes(const Tensor& x, std::uint32_t kep
                                                    "has no statistics: call adapt(data), or give .mean and .variance");
   Shape sizes;
   for (int i = 0; i < x.rank(); ++i)
-    if (kept >> i & 1u) sizes.push(x.shape().dim(i));
+    if (kept >> i & 1u) sizes.push_back(x.shape().dim(i));
   if (!is_built()) {
     if (!sizes.is_fully_defined())
       errors::raise<errors::InvalidArgumentError>(

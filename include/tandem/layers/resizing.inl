@@ -41,7 +41,8 @@ TANDEM_INLINE Tensor resized_axis(const Tensor& x, int axis, i64 size, bool is_b
 TANDEM_INLINE Tensor middle_of(const Tensor& x, int axis, i64 size) {
   const i64 from = (x.shape().dim(axis) - size) / 2;
   Shape begin, end;
-  for (int i = 0; i < x.rank(); ++i) begin.push(i == axis ? from : 0), end.push(i == axis ? from + size : none);
+  for (int i = 0; i < x.rank(); ++i)
+    begin.push_back(i == axis ? from : 0), end.push_back(i == axis ? from + size : none);
   return strided_slice(x, begin, end);
 }
 

@@ -50,7 +50,7 @@ TANDEM_INLINE Tensor take_steps(const Tensor& x, const Tensor& index) {
   const std::vector<DimValue> dims = get_shape(x);
   const bool known = dims[0].is_known() && dims[1].is_known();
   Dims flat{known ? Dim(dims[0].number * dims[1].number) : Dim(dims[0].value() * dims[1].value())};
-  for (std::size_t i = 2; i < dims.size(); ++i) flat.push(dims[i]);
+  for (std::size_t i = 2; i < dims.size(); ++i) flat.push_back(dims[i]);
   const Tensor batch = tandem::detail::size_over(x, 1, DType::int64);
   const Tensor columns = cast(dims[1].is_known() ? range(dims[1].number) : range(dims[1].tensor), DType::int64);
   const tandem::detail::ShapeChecks lenient(false);
@@ -86,7 +86,7 @@ TANDEM_INLINE Tensor drop_inputs(const Tensor& x, double rate) {
 TANDEM_INLINE Tensor swap_batch_and_time(const Tensor& x) {
   if (x.rank() == 3) return transpose(x, {.perm = {1, 0, 2}});
   Axes perm{1, 0};
-  for (int i = 2; i < x.rank(); ++i) perm.push(i);
+  for (int i = 2; i < x.rank(); ++i) perm.push_back(i);
   return transpose(x, {.perm = perm});
 }
 TANDEM_INLINE void check_lengths(const char* layer, const Tensor& lengths, const Tensor& x, int batch_axis) {
@@ -193,7 +193,7 @@ struct CellLoop {
     std::vector<Tensor> out = iterate(in);
     const Spec& y = out.back().spec();
     Shape all{x.shape().dim(0)};
-    for (const i64 n : y.shape) all.push(n);
+    for (const i64 n : y.shape) all.push_back(n);
     out.back() = Tensor::symbol({all, y.dtype, y.device});
     return out;
   }

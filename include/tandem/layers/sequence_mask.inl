@@ -16,7 +16,7 @@ TANDEM_INLINE Tensor ids_not_zero(const Tensor& ids) { return ids != 0; }
 TANDEM_INLINE Tensor reversed_mask(const Tensor& mask, bool time_major) { return reverse_time(mask, {}, time_major); }
 TANDEM_INLINE Tensor any_inner_step(const Tensor& mask) {
   Axes inner = Axes::none();
-  for (int i = 2; i < mask.rank(); ++i) inner.push(i);
+  for (int i = 2; i < mask.rank(); ++i) inner.push_back(i);
   return reduce_any(mask, {.axis = inner});
 }
 [[gnu::cold]] TANDEM_INLINE void raise_steps(const char* layer, const Tensor& x, const Tensor& mask) {

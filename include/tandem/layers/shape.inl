@@ -24,7 +24,7 @@ TANDEM_INLINE Tensor Reshape::operator()(const Tensor& x) const {
   const InCall here(*this);
   detail::check_batched("Reshape", x);
   Dims dims{get_shape(x)[0]};
-  for (const i64 n : target_) dims.push(n);
+  for (const i64 n : target_) dims.push_back(n);
   return reshape(x, dims);
 }
 

@@ -26,7 +26,7 @@ TANDEM_INLINE Specs infer_det(const InferCall& c) {
   const Shape& s = check_square(c);
   const Spec& a = c.spec(0);
   Specs r(Spec{leading(s, 2), a.dtype, a.device});
-  if (c.op.outputs > 1) r.push(Spec{leading(s, 2), real_dtype(a.dtype), a.device});
+  if (c.op.outputs > 1) r.push_back(Spec{leading(s, 2), real_dtype(a.dtype), a.device});
   return r;
 }
 TANDEM_INLINE Specs infer_cofactor(const InferCall& c) {

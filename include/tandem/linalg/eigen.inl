@@ -17,7 +17,7 @@ namespace linalg::impl {
 TANDEM_INLINE Specs infer_pairs(const InferCall& c, DType values, DType vectors) {
   const Shape& s = check_square(c);
   Specs r(Spec{leading(s, 1), values, c.spec(0).device});
-  if (c.op.outputs > 1) r.push(Spec{s, vectors, c.spec(0).device});
+  if (c.op.outputs > 1) r.push_back(Spec{s, vectors, c.spec(0).device});
   return r;
 }
 TANDEM_INLINE Specs infer_eigh(const InferCall& c) {

@@ -28,8 +28,8 @@ TANDEM_INLINE Specs infer_system(const InferCall& c) {
     tandem::detail::raise_specs(c, "a and b have different numbers of rows");
   Specs r(c.spec(1));
   r[0].shape = broadcast_shape(c, leading(a, 2), leading(b, 2));
-  r[0].shape.push(b.dim(-2) == none ? n : b.dim(-2));
-  r[0].shape.push(b.dim(-1));
+  r[0].shape.push_back(b.dim(-2) == none ? n : b.dim(-2));
+  r[0].shape.push_back(b.dim(-1));
   return r;
 }
 TANDEM_INLINE Specs infer_lu(const InferCall& c) {
@@ -37,7 +37,7 @@ TANDEM_INLINE Specs infer_lu(const InferCall& c) {
   const DType index = c.get<rules::LuAttrs>().output_idx_type;
   if (!dtypes::index.has(index)) tandem::detail::raise_specs(c, "output_idx_type must be int32 or int64");
   Specs r(c.spec(0));
-  r.push(Spec{leading(c.spec(0).shape, 1), index, c.spec(0).device});
+  r.push_back(Spec{leading(c.spec(0).shape, 1), index, c.spec(0).device});
   return r;
 }
 TANDEM_INLINE void triangular_solve_kernel(const KernelCall& c) {

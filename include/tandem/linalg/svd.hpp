@@ -70,7 +70,7 @@ template <class T, tandem::detail::AxisNumber I>
   requires(std::is_convertible_v<const T&, Tensor>)
 Tensor norm(const T& x, std::initializer_list<I> axes, NormOptions o = {}) {
   o.axis = Axes::none();
-  for (I a : axes) o.axis.push(static_cast<i64>(a));
+  for (I a : axes) o.axis.push_back(static_cast<i64>(a));
   return impl::norm_of(x, o);
 }
 // Not norm(x, 1): as tandem::norm.

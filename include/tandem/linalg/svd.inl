@@ -29,7 +29,7 @@ TANDEM_INLINE Specs infer_svdvals(const InferCall& c) {
   const Spec& a = c.spec(0);
   const i64 m = a.shape.dim(-2), n = a.shape.dim(-1);
   Shape s = leading(a.shape, 2);
-  s.push(m == none || n == none ? none : std::min(m, n));
+  s.push_back(m == none || n == none ? none : std::min(m, n));
   return Specs(Spec{s, real_dtype(a.dtype), a.device});
 }
 TANDEM_INLINE Specs infer_svd(const InferCall& c) {
@@ -41,7 +41,7 @@ TANDEM_INLINE Specs infer_svd(const InferCall& c) {
     Spec vectors = a;
     vectors.shape.set(a.shape.rank() - 2, size);
     vectors.shape.set(a.shape.rank() - 1, full ? size : k);
-    r.push(vectors);
+    r.push_back(vectors);
   }
   return r;
 }
@@ -124,8 +124,8 @@ TANDEM_INLINE Tensor svdvals(const Tensor& a, const OpOptions& o) { return apply
 TANDEM_INLINE Tensor matrices_last(const Tensor& x, int rows, int columns) {
   Axes perm = Axes::none();
   for (int i = 0; i < x.rank(); ++i)
-    if (i != rows && i != columns) perm.push(i);
-  perm.push(rows), perm.push(columns);
+    if (i != rows && i != columns) perm.push_back(i);
+  perm.push_back(rows), perm.push_back(columns);
   return rows == x.rank() - 2 && columns == x.rank() - 1 ? x : transpose(x, {.perm = perm});
 }
 

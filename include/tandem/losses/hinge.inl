@@ -13,7 +13,7 @@ namespace detail {
 TANDEM_INLINE Tensor margins(const Pair& x) {
   const Tensor& t = x.y_true;
   Axes all = Axes::none();
-  for (int i = 0; i < t.rank(); ++i) all.push(i);
+  for (int i = 0; i < t.rank(); ++i) all.push_back(i);
   const Tensor is_binary = reduce_all(logical_or(equal(t, 0), equal(t, 1)), {.axis = all});
   return maximum(1 - where(is_binary, 2 * t - 1, t) * x.y_pred, 0);
 }

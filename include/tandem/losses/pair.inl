@@ -129,7 +129,7 @@ TANDEM_INLINE CountedPair::CountedPair(const Tensor& labels, const Tensor& predi
 
 TANDEM_INLINE Tensor sum_of_all(const Tensor& x) {
   Axes all = Axes::none();
-  for (int i = 0; i < x.rank(); ++i) all.push(i);
+  for (int i = 0; i < x.rank(); ++i) all.push_back(i);
   return x.rank() ? reduce_sum(x, {.axis = all}) : x;
 }
 

@@ -57,7 +57,7 @@ TANDEM_INLINE Specs infer_bitcast(const InferCall& c) {
                 "most bytes are not a bool; cast converts numbers");
   const auto old = static_cast<i64>(size_of(s.dtype)), now = static_cast<i64>(size_of(to));
   if (old > now) {
-    s.shape.push(old / now);
+    s.shape.push_back(old / now);
   } else if (old < now) {
     if (s.shape.rank() == 0 || (s.shape.dim(-1) != now / old && s.shape.dim(-1) != none))
       raise_specs(c, std::string("the last axis must have size ") + std::to_string(now / old) + " to become " +

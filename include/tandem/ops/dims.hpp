@@ -60,11 +60,11 @@ class TANDEM_API Dims {
   Dims() = default;
   Dims(const Shape& shape) : numbers_(shape) {}
   Dims(std::initializer_list<Dim> dims) {
-    for (const Dim& d : dims) push(d);
+    for (const Dim& d : dims) push_back(d);
   }
   template <std::integral I>
   Dims(const std::vector<I>& dims) {
-    for (I d : dims) numbers_.push(static_cast<i64>(d));
+    for (I d : dims) numbers_.push_back(static_cast<i64>(d));
   }
   Dims(const Tensor& dims) : whole_(dims), code_(&detail::dims_code), is_whole_(true) {}
 
@@ -83,14 +83,15 @@ class TANDEM_API Dims {
   /// Set if a part is a tensor.
   const detail::DimsCode* code() const { return code_; }
 
-  void push(const Dim& d) {
-    numbers_.push(d.number());
+  void push_back(const Dim& d) {
+    numbers_.push_back(d.number());
     if (const Tensor* t = d.tensor()) {
       at_[numbers_.rank() - 1] = *t;
       tensors_ |= 1u << (numbers_.rank() - 1);
       code_ = d.code();
     }
   }
+  [[deprecated("use push_back, since 0.2")]] void push(const Dim& d) { push_back(d); }
 
  private:
   friend Tensor detail::joined_dims(const Dims&, const char*);

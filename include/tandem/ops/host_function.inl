@@ -16,7 +16,7 @@ TANDEM_INLINE void raise_host_inputs(int takes, std::size_t given) {
 TANDEM_INLINE Specs infer_host_function(const InferCall& c) {
   Specs specs;
   for (const Spec& s : c.get<HostFunctionAttrs>().code->results)
-    specs.push(Spec{s.shape, s.dtype, c.in.empty() ? Device{} : c.spec(0).device});
+    specs.push_back(Spec{s.shape, s.dtype, c.in.empty() ? Device{} : c.spec(0).device});
   return specs;
 }
 TANDEM_INLINE void check_host_results(const std::vector<Tensor>& got, const std::vector<Spec>& want) {
@@ -39,14 +39,14 @@ TANDEM_INLINE Tensors run_host_function(Inputs in, const Attrs& attrs) {
   const std::vector<Tensor> got = code.call(host);
   check_host_results(got, code.results);
   Tensors out;
-  for (const Tensor& t : got) out.push(in.empty() ? t.cpu() : t.to(in[0]->device()));
+  for (const Tensor& t : got) out.push_back(in.empty() ? t.cpu() : t.to(in[0]->device()));
   return out;
 }
 
 TANDEM_INLINE std::vector<Tensor> apply_host_function(const std::vector<Tensor>& in, Ref<HostCode> code,
                                                       const HostFunctionOptions& o) {
   InlinedVector<const Tensor*, 4> pointers;
-  for (const Tensor& t : in) pointers.push(&t);
+  for (const Tensor& t : in) pointers.push_back(&t);
   const Tensors out = apply(o.stateful ? host_function_op : pure_host_function_op, {pointers.begin(), pointers.size()},
                             HostFunctionAttrs{std::move(code)}, {o.name, o.where});
   return {out.begin(), out.end()};

@@ -59,7 +59,7 @@ TANDEM_INLINE Specs infer_update(const InferCall& c) {
   }
   if (!fits) raise_gradient(c, w, g);
   Specs out;
-  for (std::size_t k = 0; k < states; ++k) out.push(c.spec(k));
+  for (std::size_t k = 0; k < states; ++k) out.push_back(c.spec(k));
   return out;
 }
 // The multi-tensor dense update; for the order of inputs see OpDef::multi_tensor.
@@ -82,7 +82,7 @@ Specs infer_updates(const InferCall& c) {
   for (std::size_t i = 0; i < count; ++i) {
     const Spec &w = c.spec(i * States), &g = c.spec(count * States + i);
     if (g.dtype != w.dtype || !g.shape.is_compatible_with(w.shape)) raise_gradient(c, w, g);
-    for (std::size_t k = 0; k < States; ++k) out.push(c.spec(i * States + k));
+    for (std::size_t k = 0; k < States; ++k) out.push_back(c.spec(i * States + k));
   }
   return out;
 }

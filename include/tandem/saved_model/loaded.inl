@@ -87,7 +87,7 @@ TANDEM_INLINE NamedTensors Loaded::operator()(const std::string& name, const Nam
   scope.check("saved_model::Loaded", "before the signature '" + name + "' began");
   const std::vector<Tensor> arguments = impl::arguments_of(s, callable.examples.get(), inputs);
   InlinedVector<const Tensor*, 8> in;
-  for (const Tensor& t : arguments) in.push(&t);
+  for (const Tensor& t : arguments) in.push_back(&t);
   Tensors out = callable.function->call({in.begin(), in.size()});
   NamedTensors r;
   for (std::size_t i = 0; i < s.outputs.size(); ++i) r.emplace(s.outputs[i].name, std::move(out[i]));

@@ -170,7 +170,7 @@ class ManifestReader {
     for (const nlohmann::json& d : j) {
       const i64 size = d.is_null() ? i64{none} : integer(d);
       if (!d.is_null() && size < 0) damaged("a dimension is " + std::to_string(size));
-      r.push(size);
+      r.push_back(size);
     }
     return r;
   }

@@ -57,7 +57,7 @@ TANDEM_INLINE std::vector<TensorInfo> inputs_of(const io::FeatureConfigs& featur
     if (config.kind != io::FeatureConfig::fixed)
       raise_signature("the feature '" + name + "' is not an io::FixedLenFeature, which alone has a shape");
     Shape shape{none};
-    for (const i64 d : config.shape) shape.push(d);
+    for (const i64 d : config.shape) shape.push_back(d);
     r.push_back({name, {shape, config.dtype, {}}});
   }
   return r;

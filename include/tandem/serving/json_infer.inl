@@ -112,7 +112,7 @@ class InferReader final : public JsonEvents {
     } else if (path_.is({"inputs", element, "shape", element})) {
       if (input.shape->rank() == max_rank)
         input.fail("has a shape of more than " + std::to_string(max_rank) + " dimensions");
-      input.shape->push(static_cast<i64>(number(e, input, "a shape with")));
+      input.shape->push_back(static_cast<i64>(number(e, input, "a shape with")));
     } else if (path_.is({"inputs", element, "parameters", "binary_data_size"})) {
       input.binary_bytes = number(e, input, "a binary_data_size of");
     }

@@ -194,7 +194,7 @@ TANDEM_INLINE Tensor JsonTensor::finish() {
   for (int i = 0; i < rank; ++i) {
     i64 n = i < begun_at_ ? counts_[i] : dims_[i];
     if (n == none) n = shape_ && shape_->dim(i) != none ? shape_->dim(i) : 0;  // in a list without elements
-    shape.push(n);
+    shape.push_back(n);
   }
   if (!size_) return Tensor::allocate({shape, dtype_, {}});
   return Tensor::view_of(buffer_, {shape, dtype_, {}});

@@ -63,7 +63,7 @@ TANDEM_INLINE Shape parse_shape(std::string_view message, const std::string& wha
     if (!dim.ok() || size < 0) refuse_tensor(what, "its shape is not valid");
     if (shape.rank() == max_rank)
       refuse_tensor(what, "its shape has more than " + std::to_string(max_rank) + " dimensions");
-    shape.push(size);
+    shape.push_back(size);
   }
   if (!dims.ok()) refuse_tensor(what, "its shape is damaged");
   return shape;

@@ -211,7 +211,7 @@ TANDEM_INLINE void push_sizes(InferTensor& input, const io::detail::WireReader& 
     if (input.shape->rank() == max_rank)
       input.fail("has a shape of more than " + std::to_string(max_rank) + " dimensions");
     if (static_cast<i64>(d) < 0) input.fail("has a shape with a negative size");
-    input.shape->push(static_cast<i64>(d));
+    input.shape->push_back(static_cast<i64>(d));
   };
   if (in.type() == io::detail::WireType::varint) return push(in.number());
   if (in.type() != io::detail::WireType::bytes) input.fail("has a shape that is damaged");

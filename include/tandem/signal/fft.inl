@@ -77,7 +77,7 @@ TANDEM_INLINE void irfft_kernel(const KernelCall& c) {
 TANDEM_INLINE Grads irfft_gradient(const GradCall& c) {
   const auto& a = c.get<rules::RealFftAttrs>();
   Grads r(Gradient(apply1(rfft_op, rules::RealFftAttrs{none, a.doubled, a.divided}, no_options, c.g[0])));
-  if (c.in.size() == 2) r.push(Gradient());
+  if (c.in.size() == 2) r.push_back(Gradient());
   return r;
 }
 

@@ -49,7 +49,7 @@ TANDEM_INLINE Tensor pad_or_trim_like(const Tensor& x, const Tensor& like, i64 a
 }
 TANDEM_INLINE Grads pad_or_trim_gradient(const GradCall& c) {
   Grads r(Gradient(pad_or_trim_like(c.g[0], c.in[0], c.get<rules::PadOrTrimAttrs>().axis)));
-  for (std::size_t i = 1; i < c.in.size(); ++i) r.push(Gradient());
+  for (std::size_t i = 1; i < c.in.size(); ++i) r.push_back(Gradient());
   return r;
 }
 

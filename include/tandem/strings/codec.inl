@@ -37,7 +37,7 @@ TANDEM_INLINE Specs infer_decode_raw(const InferCall& c) {
   const DType d = c.get<rules::DecodeRawAttrs>().dtype;
   if (d == DType::string) raise(c.op.name, "out_type must be a number dtype or bool, not string");
   Specs r(host_spec(c.spec(0).shape, d));
-  r[0].shape.push(none);
+  r[0].shape.push_back(none);
   return r;
 }
 TANDEM_INLINE Specs resolve_decode_raw(const KernelCall& c) {
@@ -52,7 +52,7 @@ TANDEM_INLINE Specs resolve_decode_raw(const KernelCall& c) {
     raise(c.op, "the length " + std::to_string(length) + " is not a multiple of the " + std::to_string(size_of(d)) +
                     " bytes of " + name(d));
   Specs r(host_spec(c.in[0].shape(), d));
-  r[0].shape.push(static_cast<i64>(length / size_of(d)));
+  r[0].shape.push_back(static_cast<i64>(length / size_of(d)));
   return r;
 }
 TANDEM_INLINE void decode_raw_kernel(const KernelCall& c) {
@@ -159,7 +159,7 @@ class TensorReader {
     for (int d = 0; d < rank; ++d) {
       const u64 n = number("shape");
       if (n > static_cast<u64>(std::numeric_limits<i64>::max())) fail("its shape is not valid");
-      s.push(static_cast<i64>(n));
+      s.push_back(static_cast<i64>(n));
     }
     // Without the sizes of 0: no part of the product may overflow.
     i64 size = 1;

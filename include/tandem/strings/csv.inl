@@ -34,7 +34,7 @@ TANDEM_INLINE Specs infer_decode_csv(const InferCall& c) {
       raise(c.op.name, which + " must be float32, float64, int32, int64 or string, not " + to_string(s));
     if (s.shape.rank() > 1 || (s.shape.rank() == 1 && s.shape.dim(0) != none && s.shape.dim(0) > 1))
       raise(c.op.name, which + " must be a scalar or a list of at most one element, not " + to_string(s));
-    r.push(strings::impl::host_spec(c.spec(0).shape, s.dtype));
+    r.push_back(strings::impl::host_spec(c.spec(0).shape, s.dtype));
   }
   return r;
 }
@@ -138,10 +138,10 @@ TANDEM_INLINE std::vector<Tensor> io::decode_csv(const Tensor& records, const Te
   const tandem::detail::CallSite call(o);
   if (record_defaults.list().empty()) impl::raise("decode_csv", "there are no record_defaults");
   rules::CsvAttrs a{o.field_delim, o.na_value, o.use_quote_delim, {}};
-  for (const i64 column : o.select_cols) a.select_cols.push(column);
+  for (const i64 column : o.select_cols) a.select_cols.push_back(column);
   InlinedVector<const Tensor*, 8> in;
-  in.push(&records);
-  for (const Tensor& t : record_defaults.list()) in.push(&t);
+  in.push_back(&records);
+  for (const Tensor& t : record_defaults.list()) in.push_back(&t);
   const Tensors out = apply(decode_csv_op, {in.begin(), in.size()}, a, {o.name, o.where});
   return {out.begin(), out.end()};
 }

@@ -107,7 +107,7 @@ TANDEM_INLINE Tensor cross_hashed(const TensorList& inputs, i64 num_buckets, Cro
   for (Tensor& x : values)
     if (is_integer(x.dtype())) x = cast(x, DType::int64);
   InlinedVector<const Tensor*, 8> in;
-  for (const Tensor& x : values) in.push(&x);
+  for (const Tensor& x : values) in.push_back(&x);
   return apply_one(cross_hashed_op, {in.begin(), in.size()},
                    rules::CrossAttrs{num_buckets, static_cast<i64>(o.hash_key)}, {o.name, o.where});
 }

@@ -204,7 +204,7 @@ TANDEM_INLINE Tensor as_string(const Tensor& x, AsStringOptions o) {
 }
 TANDEM_INLINE Tensor format(const std::string& text, const TensorList& inputs, FormatOptions o) {
   InlinedVector<const Tensor*, 8> in;
-  for (const Tensor& t : inputs.list()) in.push(&t);
+  for (const Tensor& t : inputs.list()) in.push_back(&t);
   return apply_one(string_format_op, {in.begin(), in.size()}, rules::FormatAttrs{text, o.placeholder, o.summarize},
                    {o.name, o.where});
 }

@@ -48,8 +48,8 @@ TANDEM_INLINE Specs infer_reduce_join(const InferCall& c) {
   const std::uint32_t mask = a.axis.mask(c.op.name, x.rank());
   Shape s;
   for (int d = 0; d < x.rank(); ++d) {
-    if (!(mask >> d & 1u)) s.push(x.dim(d));
-    else if (a.keepdims) s.push(1);
+    if (!(mask >> d & 1u)) s.push_back(x.dim(d));
+    else if (a.keepdims) s.push_back(1);
   }
   return Specs(host_spec(s, DType::string));
 }
@@ -61,10 +61,10 @@ TANDEM_INLINE void reduce_join_kernel(const KernelCall& c) {
   Shape order;
   i64 joined = 1;
   for (int d = 0; d < x.rank(); ++d)
-    if (!(mask >> d & 1u)) order.push(d);
-  for (int i = a.axis.size() - 1; i >= 0; --i) order.push((a.axis[i] + x.rank()) % x.rank());
+    if (!(mask >> d & 1u)) order.push_back(d);
+  for (int i = a.axis.size() - 1; i >= 0; --i) order.push_back((a.axis[i] + x.rank()) % x.rank());
   for (int d = 0; d < x.rank(); ++d) {
-    if (!a.axis.given()) order.push(d);
+    if (!a.axis.given()) order.push_back(d);
     if (mask >> d & 1u) joined *= x.dim(d);
   }
   BroadcastIndex at = BroadcastIndex::permuted(x, order);
@@ -260,7 +260,7 @@ TANDEM_INLINE Tensor join(const TensorList& list, JoinOptions o) {
   const tandem::detail::CallSite call(o);
   if (list.list().empty()) impl::raise("join", "the list is empty");
   InlinedVector<const Tensor*, 8> in;
-  for (const Tensor& t : list.list()) in.push(&t);
+  for (const Tensor& t : list.list()) in.push_back(&t);
   return apply_one(string_join_op, {in.begin(), in.size()}, rules::StringJoinAttrs{o.separator}, {o.name, o.where});
 }
 TANDEM_INLINE Tensor reduce_join(const Tensor& x, ReduceJoinOptions o) {

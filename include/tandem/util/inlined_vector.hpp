@@ -27,12 +27,12 @@ class InlinedVector {
   template <class U, class... Us>
     requires(std::is_constructible_v<T, U&&> && !std::is_same_v<std::remove_cvref_t<U>, InlinedVector>)
   InlinedVector(U&& u, Us&&... us) : InlinedVector() {  // delegates, so that an exception destroys what was made
-    push(std::forward<U>(u));
-    (push(std::forward<Us>(us)), ...);
+    push_back(std::forward<U>(u));
+    (push_back(std::forward<Us>(us)), ...);
   }
   InlinedVector(InlinedVector&& o) noexcept { take(o); }
   InlinedVector(const InlinedVector& o) : InlinedVector() {
-    for (const T& x : o) push(x);
+    for (const T& x : o) push_back(x);
   }
   // Two of them: one that takes a copy and is noexcept would make implicit assignments noexcept, which copy.
   InlinedVector& operator=(const InlinedVector& o) { return *this = InlinedVector(o); }
@@ -61,13 +61,17 @@ class InlinedVector {
   T& back() { return data_[size_ - 1]; }
 
   template <class U>
-  T& push(U&& u) {
+  T& push_back(U&& u) {
     if (size_ == room_) [[unlikely]] {
       T copy(std::forward<U>(u));  // u may live inside this vector
       grow(room_ * 2);
       return make(std::move(copy));
     }
     return make(std::forward<U>(u));
+  }
+  template <class U>
+  [[deprecated("use push_back, since 0.2")]] T& push(U&& u) {
+    return push_back(std::forward<U>(u));
   }
   void reserve(unsigned n) {
     if (n > room_) grow(n);

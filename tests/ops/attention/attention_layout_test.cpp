@@ -19,7 +19,7 @@ Tensor swapped(const Tensor& t) {
   for (int d = 0; d < t.rank(); ++d) order.push_back(d);
   std::swap(order[static_cast<std::size_t>(t.rank() - 2)], order[static_cast<std::size_t>(t.rank() - 3)]);
   Axes axes = Axes::none();
-  for (const int d : order) axes.push(d);
+  for (const int d : order) axes.push_back(d);
   return transpose(t, {.perm = axes});
 }
 struct Sizes {

@@ -22,14 +22,14 @@ struct Case {
 };
 Shape image(const Case& c) {
   Shape s{c.batch};
-  for (const Axis& a : c.axes) s.push(a.in);
-  s.push(c.channels);
+  for (const Axis& a : c.axes) s.push_back(a.in);
+  s.push_back(c.channels);
   return s;
 }
 Shape filter(const Case& c) {
   Shape s;
-  for (const Axis& a : c.axes) s.push(a.window);
-  s.push(c.in), s.push(c.out);
+  for (const Axis& a : c.axes) s.push_back(a.window);
+  s.push_back(c.in), s.push_back(c.out);
   return s;
 }
 nn::ConvOptions options(const Case& c) {

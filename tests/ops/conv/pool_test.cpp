@@ -44,11 +44,11 @@ void check(const std::vector<Axis>& axes, i64 batch, i64 channels, DType dtype) 
   std::vector<i64> ksize, strides, dilations;
   std::vector<std::pair<i64, i64>> pads;
   for (const Axis& a : axes) {
-    s.push(a.in);
+    s.push_back(a.in);
     ksize.push_back(a.window), strides.push_back(a.stride), dilations.push_back(a.dilation);
     pads.emplace_back(a.before, a.after);
   }
-  s.push(channels);
+  s.push_back(channels);
   const Tensor x = wave(s, .4, dtype);
   const nn::GeneralPoolOptions o{
       .strides = strides, .padding = axes[0].same ? Padding::same : Padding(pads), .dilations = dilations};

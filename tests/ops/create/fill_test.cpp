@@ -19,7 +19,7 @@ struct Counter final : Stager {
   Tensors stage(const InferCall&, const Specs& specs) override {
     ++staged;
     Tensors out;
-    for (const Spec& s : specs) out.push(Tensor::symbol(s));
+    for (const Spec& s : specs) out.push_back(Tensor::symbol(s));
     return out;
   }
   Tensor read(const Variable&) override { return {}; }

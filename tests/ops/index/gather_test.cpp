@@ -36,9 +36,9 @@ TEST_CASE("gather equals a loop", "[gather]") {
     const Tensor x = testing::numbered(s, testing::moved_dtypes[round % 12]);
     const int axis = random.pick(0, s.rank() - 1), batch = random.pick(0, axis);
     Shape idx;
-    for (int i = 0; i < batch; ++i) idx.push(s[i]);
-    for (int i = random.pick(0, 2); i > 0; --i) idx.push(s[axis] ? random.pick(0, 4) : 0);
-    if (s[axis] == 0 && idx.rank() == batch) idx.push(0);
+    for (int i = 0; i < batch; ++i) idx.push_back(s[i]);
+    for (int i = random.pick(0, 2); i > 0; --i) idx.push_back(s[axis] ? random.pick(0, 4) : 0);
+    if (s[axis] == 0 && idx.rank() == batch) idx.push_back(0);
     const Tensor at = indices(random, idx, 0, std::max<i64>(s[axis], 1), round);
     const Tensor y = gather(x, at, {.axis = round % 3 ? axis : axis - s.rank(), .batch_dims = batch});
     REQUIRE(y.rank() == s.rank() - 1 + idx.rank() - batch);
@@ -82,9 +82,9 @@ TEST_CASE("gather_nd and scatter_nd equal loops", "[gather]") {
     const Tensor x = testing::numbered(s, testing::moved_dtypes[round % 12]);
     const int batch = random.pick(0, s.rank() - 1), width = random.pick(0, s.rank() - batch);
     Shape idx;
-    for (int i = 0; i < batch; ++i) idx.push(s[i]);
-    for (int i = random.pick(0, 2); i > 0; --i) idx.push(random.pick(0, 4));
-    idx.push(width);
+    for (int i = 0; i < batch; ++i) idx.push_back(s[i]);
+    for (int i = random.pick(0, 2); i > 0; --i) idx.push_back(random.pick(0, 4));
+    idx.push_back(width);
     std::vector<int> v(static_cast<std::size_t>(idx.size()));
     for (std::size_t i = 0; i < v.size(); ++i)
       v[i] = random.pick(0, static_cast<int>(s[batch + static_cast<int>(i) % width]) - 1);

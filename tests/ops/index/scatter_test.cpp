@@ -54,7 +54,7 @@ TEST_CASE("tensor_scatter_nd equals a loop, whatever the shapes and the dtype") 
     const int width = random.pick(0, s.rank());
     const i64 count = random.pick(0, 6);
     Shape rows{count};
-    for (int i = width; i < s.rank(); ++i) rows.push(s[i]);
+    for (int i = width; i < s.rank(); ++i) rows.push_back(s[i]);
     std::vector<i64> idx;
     for (i64 i = 0; i < count; ++i)
       for (int k = 0; k < width; ++k) idx.push_back(random.pick(0, static_cast<int>(s.dim(k)) - 1));

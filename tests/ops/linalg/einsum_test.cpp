@@ -63,7 +63,7 @@ void check_equation(const Equation& e, const std::map<char, i64>& size, unsigned
   List operands;
   for (const std::string& term : e.in) {
     Shape s;
-    for (const char c : term) s.push(size.at(c));
+    for (const char c : term) s.push_back(size.at(c));
     Doubles v(static_cast<std::size_t>(s.size()));
     for (double& d : v) d = spread(random);
     operands.push_back(constant(v, {.shape = s}));
@@ -75,7 +75,7 @@ void check_equation(const Equation& e, const std::map<char, i64>& size, unsigned
   const Tensor y = einsum(e.text(), operands);
   const Doubles got = y.to_vector<double>(), want = loops(e, used, operands);
   Shape shape;
-  for (const char c : e.out) shape.push(size.at(c));
+  for (const char c : e.out) shape.push_back(size.at(c));
   CHECK(y.shape() == shape);
   REQUIRE(got.size() == want.size());
   for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(want[i]).margin(1e-12));

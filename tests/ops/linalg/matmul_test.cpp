@@ -68,10 +68,10 @@ void check_random_products(unsigned seed) {
     Shape a, b;
     for (int i = random.pick(0, 2); i > 0; --i) {
       const i64 d = random.pick(1, 3);
-      a.push(random.pick(0, 3) ? d : 1), b.push(random.pick(0, 3) ? d : 1);
+      a.push_back(random.pick(0, 3) ? d : 1), b.push_back(random.pick(0, 3) ? d : 1);
     }
     if (random.pick(0, 3) == 0) b = Shape{};
-    a.push(ta ? k : m), a.push(ta ? m : k), b.push(tb ? n : k), b.push(tb ? k : n);
+    a.push_back(ta ? k : m), a.push_back(ta ? m : k), b.push_back(tb ? n : k), b.push_back(tb ? k : n);
     const Tensor x = random_numbers<T>(random, a), w = random_numbers<T>(random, b);
     const Flags f{ta, tb, ta && adjoint, tb && adjoint};
     const Tensor y = matmul(x, w,

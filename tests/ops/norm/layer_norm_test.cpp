@@ -52,7 +52,7 @@ TEST_CASE("layer_norm and rms_norm agree with loops over all sets of axes") {
       for (std::uint32_t mask = 1; mask < 1u << s.rank(); ++mask) {
         Axes axes = Axes::none();
         for (int d = 0; d < s.rank(); ++d)
-          if (mask >> d & 1u) axes.push(d - (d % 2 ? s.rank() : 0));
+          if (mask >> d & 1u) axes.push_back(d - (d % 2 ? s.rank() : 0));
         for (const DType dtype : {float32, float64}) {
           const Tensor x = loops::random(s, 7, dtype);
           const auto groups = loops::groups(s, numbers(x), mask);

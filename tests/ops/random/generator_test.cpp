@@ -26,7 +26,7 @@ struct Recorder final : Stager {
   Tensors stage(const InferCall& c, const Specs& specs) override {
     staged.push_back(c.op.name);
     Tensors out;
-    for (const Spec& s : specs) out.push(Tensor::symbol(s));
+    for (const Spec& s : specs) out.push_back(Tensor::symbol(s));
     return out;
   }
   Tensor read(const Variable& v) override {

@@ -20,7 +20,7 @@ std::vector<Shape> smaller(const Shape& s) {
   for (int skip = 0; skip <= s.rank(); ++skip)
     for (std::uint32_t ones = 0; ones < 1u << (s.rank() - skip); ++ones) {
       Shape t;
-      for (int d = skip; d < s.rank(); ++d) t.push(ones >> (d - skip) & 1u ? 1 : s[d]);
+      for (int d = skip; d < s.rank(); ++d) t.push_back(ones >> (d - skip) & 1u ? 1 : s[d]);
       r.push_back(t);
     }
   return r;

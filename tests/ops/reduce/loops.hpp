@@ -83,15 +83,15 @@ inline std::vector<Group> groups(const Shape& s, const std::vector<double>& x, s
 inline Shape reduced(const Shape& s, std::uint32_t mask, bool keepdims) {
   Shape r;
   for (int d = 0; d < s.rank(); ++d)
-    if (!(mask >> d & 1u)) r.push(s[d]);
-    else if (keepdims) r.push(1);
+    if (!(mask >> d & 1u)) r.push_back(s[d]);
+    else if (keepdims) r.push_back(1);
   return r;
 }
 /// The axes in a mask, some of them counted from the end.
 inline Axes axes_of(int rank, std::uint32_t mask) {
   Axes r = Axes::none();
   for (int d = 0; d < rank; ++d)
-    if (mask >> d & 1u) r.push(d % 2 ? d - rank : d);
+    if (mask >> d & 1u) r.push_back(d % 2 ? d - rank : d);
   return r;
 }
 
@@ -122,7 +122,7 @@ inline std::vector<Shape> shapes(int rank) {
   std::vector<Shape> r;
   for (int k = 0; k < 3; ++k) {
     Shape s;
-    for (int d = 0; d < rank; ++d) s.push(k == 2 && d == (rank - 1) / 2 ? 37 : 1 + static_cast<i64>(engine() % 5));
+    for (int d = 0; d < rank; ++d) s.push_back(k == 2 && d == (rank - 1) / 2 ? 37 : 1 + static_cast<i64>(engine() % 5));
     r.push_back(s);
   }
   return r;

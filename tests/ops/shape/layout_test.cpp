@@ -24,7 +24,7 @@ Axes shuffled(testing::Shapes& random, int rank) {
   std::vector<int> order;
   for (int i = 0; i < rank; ++i) order.insert(order.begin() + random.pick(0, i), i);
   Axes r = Axes::none();
-  for (int i : order) r.push(random.pick(0, 1) ? i : i - rank);
+  for (int i : order) r.push_back(random.pick(0, 1) ? i : i - rank);
   return r;
 }
 template <class F>
@@ -92,7 +92,7 @@ TEST_CASE("reverse equals a loop", "[layout]") {
     Axes axes = Axes::none();
     std::uint32_t mask = 0;
     for (int i = 0; i < s.rank(); ++i)
-      if (random.pick(0, 1)) axes.push(i - s.rank()), mask |= 1u << i;
+      if (random.pick(0, 1)) axes.push_back(i - s.rank()), mask |= 1u << i;
     CHECK(testing::misplaced(reverse(x, axes), x, [&](Index at) {
             for (int i = 0; i < s.rank(); ++i)
               if (mask >> i & 1u) at[static_cast<std::size_t>(i)] = s[i] - 1 - at[static_cast<std::size_t>(i)];
@@ -256,9 +256,9 @@ TEST_CASE("tile and broadcast_to equal loops", "[layout]") {
     const Tensor x = testing::numbered(s, testing::moved_dtypes[round % 12]);
     Shape multiples, ones, wide;
     for (i64 n : s) {
-      multiples.push(random.pick(0, 3));
-      ones.push(random.pick(0, 1) ? n : 1);
-      wide.push(n);
+      multiples.push_back(random.pick(0, 3));
+      ones.push_back(random.pick(0, 1) ? n : 1);
+      wide.push_back(n);
     }
     const Tensor y = tile(x, multiples);
     for (int i = 0; i < s.rank(); ++i) REQUIRE(y.shape()[i] == s[i] * multiples[i]);

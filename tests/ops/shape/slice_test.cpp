@@ -33,10 +33,10 @@ TEST_CASE("slice equals a loop on random shapes", "[slice]") {
     const Tensor x = testing::numbered(s, testing::moved_dtypes[round % 12]);
     Shape begin, size, want;
     for (i64 n : s) {
-      begin.push(random.pick(0, static_cast<int>(n)));
+      begin.push_back(random.pick(0, static_cast<int>(n)));
       const i64 rest = n - begin[begin.rank() - 1];
-      size.push(random.pick(0, 3) == 0 ? -1 : random.pick(0, static_cast<int>(rest)));
-      want.push(size[size.rank() - 1] == -1 ? rest : size[size.rank() - 1]);
+      size.push_back(random.pick(0, 3) == 0 ? -1 : random.pick(0, static_cast<int>(rest)));
+      want.push_back(size[size.rank() - 1] == -1 ? rest : size[size.rank() - 1]);
     }
     const Tensor y = slice(x, begin, size);
     REQUIRE(y.shape() == want);

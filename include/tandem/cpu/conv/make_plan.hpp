@@ -69,7 +69,7 @@ class PlanOf {
     begin(s, s.groups, s.in_channels, s.out_channels, deep ? s.out_channels : 1);
     for (int i = 0; i < 3; ++i) {
       const WindowAxis& a = s.axis[i];
-      each_tap(a, [&](const ConvTap& tap) { taps_[i].push(tap); });
+      each_tap(a, [&](const ConvTap& tap) { taps_[i].push_back(tap); });
       plan.axis[i] = {a.in, a.out, a.out, 0, 1, a.stride, nullptr, 0, 0, 0};
     }
     finish(deep, element);
@@ -81,7 +81,7 @@ class PlanOf {
     else begin(s, s.groups, s.out_channels, s.in_channels, 1);
     for (int i = 0; i < 3; ++i) {
       const WindowAxis& a = s.axis[i];
-      each_tap(a, r[i], [&](const ConvTap& tap) { taps_[i].push(tap); });
+      each_tap(a, r[i], [&](const ConvTap& tap) { taps_[i].push_back(tap); });
       const i64 count = (a.in - r[i] + a.stride - 1) / a.stride;
       plan.axis[i] = {a.out, a.in, count, r[i], a.stride, 1, nullptr, 0, 0, 0};
     }
@@ -160,7 +160,7 @@ class PlanOf {
     const i64 past = std::clamp<i64>((first + count - 1) * whole.in_step + whole.high + 1, from, whole.in);
     const i64 shift = first * whole.in_step - from;
     taps_[i].clear();
-    for (const ConvTap& tap : of.taps_[i]) taps_[i].push(ConvTap{tap.offset + shift, tap.index});
+    for (const ConvTap& tap : of.taps_[i]) taps_[i].push_back(ConvTap{tap.offset + shift, tap.index});
     plan.axis[i] = {
         past - from,       count, count, 0, 1, whole.in_step, taps_[i].begin(), whole.tap_count, whole.low + shift,
         whole.high + shift};
@@ -178,10 +178,10 @@ class PlanOf {
       for (const ConvTap& j : taps_[1])
         for (const ConvTap& l : taps_[2]) {
           if (plan.merged && &l != taps_[2].begin()) break;
-          offsets_.push((i.offset - plan.axis[0].low) * plan.plane + (j.offset - h.low) * plan.row +
-                        (l.offset - w.low) * channels);
+          offsets_.push_back((i.offset - plan.axis[0].low) * plan.plane + (j.offset - h.low) * plan.row +
+                             (l.offset - w.low) * channels);
         }
-    for (i64 r = 0; r < plan.band; ++r) rows_.push(r * h.in_step * plan.row);
+    for (i64 r = 0; r < plan.band; ++r) rows_.push_back(r * h.in_step * plan.row);
     plan.offsets = offsets_.begin(), plan.rows = rows_.begin();
   }
 

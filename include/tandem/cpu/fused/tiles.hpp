@@ -57,12 +57,12 @@ struct FusedCall {
  private:
   void lay_out_input(int i, i64& period) {
     const i64 size = in(i).size();
-    layout.push(size == n ? direct : size == 1 ? one : spread);
+    layout.push_back(size == n ? direct : size == 1 ? one : spread);
     if (size == n) {
       element_bytes += width_of(i);
     } else if (size != 1) {
       const Shape* shape[] = {&in(i).shape()};
-      const BroadcastAxes& a = axes.push(broadcast_axes(shape, c.out[0].shape()));
+      const BroadcastAxes& a = axes.push_back(broadcast_axes(shape, c.out[0].shape()));
       if (a.is_same_for_rows(0)) period = std::max(period, a.inner());
       ++buffers;
     } else {
@@ -75,7 +75,7 @@ struct FusedCall {
       conflict =
           conflict || (in(i).data == out(o).data && layout[static_cast<std::size_t>(i)] == direct &&
                        code.last_read_[static_cast<std::size_t>(i)] > code.written_[static_cast<std::size_t>(o)]);
-    copied.push(conflict);
+    copied.push_back(conflict);
     buffers += conflict;
     element_bytes += width_of(code.inputs_ + o);
   }
@@ -106,10 +106,10 @@ class FusedTiles {
       const auto layout = call.layout[static_cast<std::size_t>(i)];
       if (layout == FusedCall::one) place_one(i);
       if (layout == FusedCall::spread)
-        spread_.push(Spread{i, &call.axes[static_cast<std::size_t>(k++)], next_buffer()});
+        spread_.push_back(Spread{i, &call.axes[static_cast<std::size_t>(k++)], next_buffer()});
     }
     for (int o = 0; o < code_.outputs_; ++o)
-      copies_.push(call.copied[static_cast<std::size_t>(o)] ? next_buffer() : nullptr);
+      copies_.push_back(call.copied[static_cast<std::size_t>(o)] ? next_buffer() : nullptr);
   }
 
   void run(i64 begin, i64 end) {

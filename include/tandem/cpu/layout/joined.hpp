@@ -58,7 +58,7 @@ class Joined {
  public:
   Joined(const KernelCall& c, const Operand& whole, i64 outer, i64 row)
       : c_(c), whole_(whole), outer_(outer), row_(row) {}
-  void add(const Operand& part, i64 at, i64 length) { parts_.push(Part{&part, at, length}); }
+  void add(const Operand& part, i64 at, i64 length) { parts_.push_back(Part{&part, at, length}); }
   void concat() { copy<true>(); }
   void split() { copy<false>(); }
 
@@ -138,7 +138,7 @@ class Joined {
       char* const whole = static_cast<char*>(element(whole_, p.at));
       char* const part = static_cast<char*>(p.operand->data);
       const i64 step = row_ * width(), bytes = p.length * width();
-      runs.push(Join ? Runs{whole, part, step, bytes, bytes} : Runs{part, whole, bytes, step, bytes});
+      runs.push_back(Join ? Runs{whole, part, step, bytes, bytes} : Runs{part, whole, bytes, step, bytes});
     }
     parallel_for(outer_, copy_grain_bytes / row + 1,
                  [&](i64 begin, i64 end) { copy_part(runs.begin(), static_cast<int>(runs.size()), begin, end); });

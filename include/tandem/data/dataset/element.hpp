@@ -137,7 +137,7 @@ template <class T, class Get>
 Batched<T> stack_elements(const Stacking& how, i64 n, const Get& get) {
   if constexpr (is_tensor<T>) {
     InlinedVector<const Tensor*, 128, memory::Blocks> rows;
-    for (i64 i = 0; i < n; ++i) rows.push(&get(i));
+    for (i64 i = 0; i < n; ++i) rows.push_back(&get(i));
     return how.tensors(how, {rows.data(), rows.size()});
   } else if constexpr (is_number<T>) {
     const Tensor r = Tensor::allocate({Shape{n}, dtype_of<T>(), {}});

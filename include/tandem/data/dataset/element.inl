@@ -22,8 +22,8 @@ namespace impl {
 
 inline Shape with_rows(std::size_t n, const Shape& row) {
   Shape r;
-  r.push(static_cast<i64>(n));
-  for (int axis = 0; axis < row.rank(); ++axis) r.push(row.dim(axis));
+  r.push_back(static_cast<i64>(n));
+  for (int axis = 0; axis < row.rank(); ++axis) r.push_back(row.dim(axis));
   return r;
 }
 
@@ -155,7 +155,7 @@ TANDEM_INLINE Tensor stack_padded(const char* op, Span<const Tensor* const> rows
                     std::to_string(axis) + " than the size to pad to, " + std::to_string(size));
       size = std::max(size, rows[i]->shape().dim(axis));
     }
-    padded.push(size);
+    padded.push_back(size);
   }
   const Tensor r = Tensor::allocate({impl::with_rows(rows.size(), padded), rows[0]->dtype(), {}});
   impl::fill(op, r, value);

@@ -35,7 +35,7 @@ bool are_alike(const T& a, const T& b) {
     return a.spec() == b.spec();
   } else {
     InlinedVector<const Tensor*, 8, memory::Blocks> first;
-    each_tensor(a, [&](const Tensor& t) { first.push(&t); });
+    each_tensor(a, [&](const Tensor& t) { first.push_back(&t); });
     unsigned n = 0;
     bool alike = true;
     each_tensor(b, [&](const Tensor& t) { alike = alike && n < first.size() && first[n]->spec() == t.spec(), ++n; });

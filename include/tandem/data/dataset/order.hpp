@@ -40,7 +40,7 @@ class Range final : public Stage<T> {
       return input_->gather(key, {begin_ + rows.first, rows.count, nullptr});
     }
     InlinedVector<i64, 256, memory::Blocks> list;
-    for (i64 i = 0; i < rows.count; ++i) list.push(checked(rows[i]));
+    for (i64 i = 0; i < rows.count; ++i) list.push_back(checked(rows[i]));
     return input_->gather(key, {0, rows.count, list.data()});
   }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {

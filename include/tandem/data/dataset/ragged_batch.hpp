@@ -48,7 +48,7 @@ template <class T, class Get>
 typename RaggedOf<T>::type ragged_parts(i64 n, const Get& get) {
   if constexpr (is_tensor<T>) {
     InlinedVector<const Tensor*, 128, memory::Blocks> rows;
-    for (i64 i = 0; i < n; ++i) rows.push(&get(i));
+    for (i64 i = 0; i < n; ++i) rows.push_back(&get(i));
     return ragged_rows("ragged_batch", {rows.data(), rows.size()});
   } else if constexpr (is_several<T>) {
     return [&]<std::size_t... K>(std::index_sequence<K...>) {

@@ -48,7 +48,7 @@ TANDEM_INLINE Tensor ElementBytes::tensor() {
   for (int axis = 0; axis < rank; ++axis) {
     const i64 n = number<i64>();
     if (n < 0 || __builtin_mul_overflow(size, static_cast<u64>(n), &size)) raise_damaged();
-    spec.shape.push(n);
+    spec.shape.push_back(n);
   }
   // Each element takes a byte at least, a text eight for its length: what is not there is not allocated.
   const u64 least = spec.dtype == DType::string ? sizeof(u64) : size_of(spec.dtype);

@@ -33,7 +33,7 @@ class ShuffleAll final : public Stage<T> {
   BatchedOrNone<T> gather(const Key& key, const Rows& rows) const override {
     const Permutation permutation = order(key);
     InlinedVector<i64, 256, memory::Blocks> list;
-    for (i64 i = 0; i < rows.count; ++i) list.push(permutation(rows[i]));
+    for (i64 i = 0; i < rows.count; ++i) list.push_back(permutation(rows[i]));
     return input_->gather(key, {0, rows.count, list.data()});
   }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {

@@ -51,7 +51,7 @@ class BackwardBody {
   /// Gradients by input. All values that are read must have been set.
   TANDEM_LAZY std::vector<Gradient> gradients() {
     InlinedVector<const Tensor*, 16> arguments;
-    for (const Tensor& t : symbols_) arguments.push(&t);
+    for (const Tensor& t : symbols_) arguments.push_back(&t);
     const Tensors out = replay(*b_.graph, {arguments.begin(), arguments.size()});
     std::vector<Gradient> r(d_.inputs());
     std::size_t at = 0;

@@ -26,7 +26,7 @@ TANDEM_LAZY_INLINE Tensors gather(const BatchCall& c) {
   if (axis == 0) return one(std::move(r));
   Axes perm(axis);  // the rows' axis is where that of the indices was
   for (int i = 0; i < r.rank(); ++i)
-    if (i != axis) perm.push(i);
+    if (i != axis) perm.push_back(i);
   return one(tandem::transpose(r, {.perm = perm}));
 }
 TANDEM_LAZY_INLINE Tensors gather_grad(const BatchCall& c) {
@@ -42,7 +42,7 @@ TANDEM_LAZY_INLINE Tensors gather_nd(const BatchCall& c) {
 // The number of each row, repeated to rows of a shape; there must be a known number of rows.
 TANDEM_LAZY inline Tensor row_numbers(const BatchCall& c, const Shape& row, DType dtype) {
   Shape ones;
-  while (ones.rank() < row.rank()) ones.push(1);
+  while (ones.rank() < row.rank()) ones.push_back(1);
   return broadcast_to(reshape(cast(tandem::range(c.rows.number), dtype), with_first(ones, c.rows.number)),
                       c.with_rows(row));
 }

@@ -27,9 +27,9 @@ namespace batching {
 TANDEM_LAZY inline Axes behind_rows(const Axes& axes, int rank) {
   Axes r = Axes::none();
   if (axes.given())
-    for (int i = 0; i < axes.size(); ++i) r.push(control::behind_rows(axes[i]));
+    for (int i = 0; i < axes.size(); ++i) r.push_back(control::behind_rows(axes[i]));
   else
-    for (int i = 0; i < rank; ++i) r.push(i + 1);
+    for (int i = 0; i < rank; ++i) r.push_back(i + 1);
   return r;
 }
 
@@ -87,7 +87,7 @@ TANDEM_LAZY inline Tensors same_dims(const BatchCall& c) {
   const auto& a = c.attrs<rules::SameDimsAttrs>();
   const auto moved = [&](const Shape& axes, unsigned input) {
     Shape r;
-    for (const i64 axis : axes) r.push(c.is_batched(input) ? control::behind_rows(axis) : axis);
+    for (const i64 axis : axes) r.push_back(c.is_batched(input) ? control::behind_rows(axis) : axis);
     return r;
   };
   return c.apply(rules::SameDimsAttrs{moved(a.axes, 0), moved(a.others, 1)}, {c.in[0].tensor, c.in[1].tensor});
@@ -104,7 +104,7 @@ TANDEM_LAZY inline Tensors summed(const BatchCall& c, const Shape& to) {
   if (!from.is_fully_defined() || !to.is_fully_defined()) return {};
   Axes axes = Axes::none();
   for (int i = 0; i < to.rank(); ++i)
-    if (to.dim(i) == 1 && from.dim(i) != 1) axes.push(i + 1);
+    if (to.dim(i) == 1 && from.dim(i) != 1) axes.push_back(i + 1);
   return one(c.apart(reduce_sum(c.in[0].tensor, {.axis = axes}), 0));
 }
 // Sums to the shape of another tensor, or repeats to it: their axes are those of the larger one.
@@ -145,7 +145,7 @@ TANDEM_LAZY inline Tensors transpose(const BatchCall& c) {
   Axes perm(0);
   for (int i = 0; i < rank; ++i) {
     const int from = a.perm.given() ? a.perm[i] : rank - 1 - i;
-    perm.push((from < 0 ? from + rank : from) + 1);
+    perm.push_back((from < 0 ? from + rank : from) + 1);
   }
   a.perm = perm;
   return c.apply(a, {c.in[0].tensor});
@@ -160,7 +160,7 @@ TANDEM_LAZY inline Tensors fill(const BatchCall& c) {
   const Shape& to = c.out_row(0).shape;
   const Shape ones = [&] {
     Shape s;
-    while (s.rank() < to.rank()) s.push(1);
+    while (s.rank() < to.rank()) s.push_back(1);
     return s;
   }();
   return one(broadcast_to(reshape(c.in[1].tensor, c.with_rows(ones)), c.with_rows(to)));
@@ -178,7 +178,7 @@ TANDEM_LAZY inline Tensors pad(const BatchCall& c) {
 // The part of each row from `begin` on along axis 0. A negative one counts from the end.
 TANDEM_LAZY inline Tensor part(const BatchCall& c, i64 begin, i64 size, int output) {
   rules::StridedSliceAttrs a;
-  for (int i = 0; i <= c.rank(0); ++i) a.begin.push(none), a.end.push(none), a.step.push(1);
+  for (int i = 0; i <= c.rank(0); ++i) a.begin.push_back(none), a.end.push_back(none), a.step.push_back(1);
   a.begin.set(1, begin), a.end.set(1, begin < 0 && begin + size == 0 ? none : begin + size);
   const Tensor* const in[] = {&c.in[0].tensor};
   return c.apart(apply_one(strided_slice_op, in, a, {.where = c.node.where}), output);
@@ -192,14 +192,14 @@ TANDEM_LAZY inline Tensors split_leading(const BatchCall& c) {
   i64 begin = 0;
   for (int k = 0; k < c.node.outputs; ++k) {
     const i64 size = c.out_row(k).shape.dim(0);
-    r.push(part(c, begin, size, k));
+    r.push_back(part(c, begin, size, k));
     begin += size;
   }
   return r;
 }
 TANDEM_LAZY inline Tensors unstack(const BatchCall& c) {
   Tensors r;
-  for (int k = 0; k < c.node.outputs; ++k) r.push(part(c, k, 1, k));
+  for (int k = 0; k < c.node.outputs; ++k) r.push_back(part(c, k, 1, k));
   return r;
 }
 TANDEM_LAZY inline Tensors slice(const BatchCall& c) {

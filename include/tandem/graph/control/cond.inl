@@ -51,9 +51,9 @@ TANDEM_LAZY_INLINE Specs infer_cond(const InferCall& c) {
   }
   Specs r;
   for (std::size_t i = 0; i < results; ++i)
-    r.push(joined_branches(c, i, output_spec(*then, i), output_spec(*otherwise, i)));
+    r.push_back(joined_branches(c, i, output_spec(*then, i), output_spec(*otherwise, i)));
   for (const Graph* g : {then.get(), otherwise.get()})
-    for (std::size_t i = results; i < g->outputs.size(); ++i) r.push(output_spec(*g, i));
+    for (std::size_t i = results; i < g->outputs.size(); ++i) r.push_back(output_spec(*g, i));
   return r;
 }
 
@@ -64,16 +64,17 @@ TANDEM_LAZY_INLINE Tensors execute_cond(Inputs in, const Attrs& attrs) {
   const Graph &run = taken ? *a.then : *a.otherwise, &other = taken ? *a.otherwise : *a.then;
   const Inputs arguments = in.subspan(taken ? 1 : 1 + first, run.arguments.size());
   InlinedVector<Spec, 8, memory::Blocks> specs;
-  for (std::size_t i = 0; i < arguments.size(); ++i) check_argument("cond", run, i, specs.push(arguments[i]->spec()));
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    check_argument("cond", run, i, specs.push_back(arguments[i]->spec()));
   Tensors made = Body::of(run).function().program_for({specs.begin(), specs.size()})->run(arguments);
   Tensors rest, out;
-  for (std::size_t i = results; i < other.outputs.size(); ++i) rest.push(placeholder(output_spec(other, i)));
-  for (std::size_t i = 0; i < results; ++i) out.push(std::move(made[i]));
+  for (std::size_t i = results; i < other.outputs.size(); ++i) rest.push_back(placeholder(output_spec(other, i)));
+  for (std::size_t i = 0; i < results; ++i) out.push_back(std::move(made[i]));
   if (!taken)
-    for (Tensor& t : rest) out.push(std::move(t));
-  for (std::size_t i = results; i < run.outputs.size(); ++i) out.push(std::move(made[i]));
+    for (Tensor& t : rest) out.push_back(std::move(t));
+  for (std::size_t i = results; i < run.outputs.size(); ++i) out.push_back(std::move(made[i]));
   if (taken)
-    for (Tensor& t : rest) out.push(std::move(t));
+    for (Tensor& t : rest) out.push_back(std::move(t));
   return out;
 }
 
@@ -109,8 +110,8 @@ TANDEM_LAZY class CondGradient {
     r.resize(static_cast<unsigned>(c_.in.size()));
     if (!back.results) return r;
     InlinedVector<const Tensor*, 16> in;
-    in.push(&c_.in[0]);
-    for (const Tensor& t : given_) in.push(&t);
+    in.push_back(&c_.in[0]);
+    for (const Tensor& t : given_) in.push_back(&t);
     Tensors g = apply_control(cond_op, {in.begin(), in.size()}, back, count_of(back.results));
     for (std::size_t i = 0, next = 0; i < set_.size(); ++i) {
       if (set_[i] == sparse) r[i + 1] = IndexedSlices{g[next], g[next + 1], c_.in[i + 1]}, next += 2;

@@ -78,7 +78,7 @@ TANDEM_LAZY_INLINE void pass_in_read_variables(TracedBody& b) {
   }
   std::rotate(g.nodes.begin(), g.nodes.begin() + before.number(), g.nodes.end());
   for (Node& n : g.nodes)
-    if (n.op == &read_variable_op && argument[variable_index(n)].is_set()) n.in.push(argument[variable_index(n)]);
+    if (n.op == &read_variable_op && argument[variable_index(n)].is_set()) n.in.push_back(argument[variable_index(n)]);
 }
 TANDEM_LAZY_INLINE std::vector<Tensor> listed(Tensors tensors) {
   return {std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end())};
@@ -97,9 +97,9 @@ TANDEM_LAZY_INLINE std::vector<Tensor> stage_cond(const Tensor& condition, Code 
   for (TracedBody* body : {&a, &b}) pass_in_read_variables(*body);
   if (a.graph->outputs.size() != b.graph->outputs.size()) raise_structure("cond", "the branches return");
   InlinedVector<const Tensor*, 16> in;
-  in.push(&condition);
+  in.push_back(&condition);
   for (const TracedBody* body : {&a, &b})
-    for (const Tensor& t : body->captures) in.push(&t);
+    for (const Tensor& t : body->captures) in.push_back(&t);
   const std::size_t results = a.graph->outputs.size();
   const rules::CondAttrs attrs{a.graph, b.graph, static_cast<i64>(results)};
   return listed(apply_control(cond_op, {in.begin(), in.size()}, attrs, results, options));

@@ -91,19 +91,19 @@ TANDEM_LAZY_INLINE Specs infer_loop(const InferCall& c) {
   check_further_inputs(c, a, at);
   const Ref<Graph> body = body_of_call(c, a, at);
   Specs r;
-  for (std::size_t i = 0; i < at.carried; ++i) r.push(body->spec(body->arguments[i]));
+  for (std::size_t i = 0; i < at.carried; ++i) r.push_back(body->spec(body->arguments[i]));
   Specs tables;
   for (std::size_t i = at.carried; i < body->outputs.size(); ++i) {
     const Spec& s = output_spec(*body, i);
     if (is_ragged(a.ragged_results, i - at.carried)) {
-      r.push(Spec{{none}, s.dtype, s.device});
-      tables.push(Spec{{rows, s.shape.rank()}, DType::int64, {}});
+      r.push_back(Spec{{none}, s.dtype, s.device});
+      tables.push_back(Spec{{rows, s.shape.rank()}, DType::int64, {}});
     } else {
-      r.push(stack_of(s, rows));
+      r.push_back(stack_of(s, rows));
     }
   }
-  for (const Spec& s : tables) r.push(s);
-  r.push(Spec{{}, DType::int64, {}});
+  for (const Spec& s : tables) r.push_back(s);
+  r.push_back(Spec{{}, DType::int64, {}});
   return r;
 }
 
@@ -136,7 +136,7 @@ TANDEM_LAZY class LoopRun {
     limit_ = in[0]->item<i64>();
     const bool counted = a.condition->outputs.empty();
     add_sources(in);
-    for (std::size_t i = 0; i < at_.carried; ++i) carried_.push(*in[1 + i]);
+    for (std::size_t i = 0; i < at_.carried; ++i) carried_.push_back(*in[1 + i]);
     check_inputs(in);
     for (std::size_t i = 0; i < at_.stacked; ++i) {
       const Spec& s = output_spec(*a.body, at_.carried + i);
@@ -144,10 +144,12 @@ TANDEM_LAZY class LoopRun {
       else stacks_.emplace_back(s, counted ? limit_ : none);
     }
     rows_.resize(static_cast<unsigned>(at_.rows));
-    for (std::size_t i = 0; i < at_.carried; ++i) condition_in_.push(&carried_[i]), body_in_.push(&carried_[i]);
-    for (Tensor& t : rows_) body_in_.push(&t);
-    for (std::size_t i = 0; i < at_.condition_captures; ++i) condition_in_.push(in[at_.first_condition_capture() + i]);
-    for (std::size_t i = 0; i < at_.body_captures; ++i) body_in_.push(in[at_.first_body_capture() + i]);
+    for (std::size_t i = 0; i < at_.carried; ++i)
+      condition_in_.push_back(&carried_[i]), body_in_.push_back(&carried_[i]);
+    for (Tensor& t : rows_) body_in_.push_back(&t);
+    for (std::size_t i = 0; i < at_.condition_captures; ++i)
+      condition_in_.push_back(in[at_.first_condition_capture() + i]);
+    for (std::size_t i = 0; i < at_.body_captures; ++i) body_in_.push_back(in[at_.first_body_capture() + i]);
   }
   Tensors run() {
     i64 n = 0;
@@ -161,11 +163,11 @@ TANDEM_LAZY class LoopRun {
     if (n == 0) size_empty_stacks();
     Tensors out = std::move(carried_);
     for (std::size_t i = 0, dense = 0, ragged = 0; i < at_.stacked; ++i)
-      out.push(is_ragged(a_.ragged_results, i) ? ragged_[ragged++].flat() : stacks_[dense++].finish());
-    for (const RaggedStack& s : ragged_) out.push(s.table());
+      out.push_back(is_ragged(a_.ragged_results, i) ? ragged_[ragged++].flat() : stacks_[dense++].finish());
+    for (const RaggedStack& s : ragged_) out.push_back(s.table());
     Tensor count = Tensor::allocate({{}, DType::int64, {}});
     *static_cast<i64*>(count.raw()) = n;
-    out.push(std::move(count));
+    out.push_back(std::move(count));
     return out;
   }
 
@@ -188,7 +190,7 @@ TANDEM_LAZY class LoopRun {
       const Graph& body = *a_.body;
       if (!implies(output_spec(body, i), body.spec(body.arguments[i])) ||
           (has_condition && !implies(output_spec(body, i), a_.condition->spec(a_.condition->arguments[i]))))
-        unsure_.push(i);
+        unsure_.push_back(i);
     }
     for (std::size_t i = 0; i < at_.rows; ++i)
       if (!is_ragged(a_.ragged_rows, i))

@@ -73,10 +73,10 @@ TANDEM_LAZY class LoopGradient {
     back.body = finish(body, sums, back);
     const std::vector<Tensor>& outer = body.outer();
     InlinedVector<const Tensor*, 16> in;
-    in.push(&c_.out[at_.count_output()]);
-    for (std::size_t i = 0; i < carried_ + rows_; ++i) in.push(&outer[i]);
-    for (const Tensor& t : tables_) in.push(&t);
-    for (std::size_t i = carried_ + rows_; i < outer.size(); ++i) in.push(&outer[i]);
+    in.push_back(&c_.out[at_.count_output()]);
+    for (std::size_t i = 0; i < carried_ + rows_; ++i) in.push_back(&outer[i]);
+    for (const Tensor& t : tables_) in.push_back(&t);
+    for (std::size_t i = carried_ + rows_; i < outer.size(); ++i) in.push_back(&outer[i]);
     return sort_out(apply_control(loop_op, {in.begin(), in.size()}, back, back.body->outputs.size()));
   }
 

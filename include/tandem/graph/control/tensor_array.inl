@@ -51,8 +51,8 @@ TANDEM_LAZY_INLINE void TensorArray::settle(const Dims& element) {
   const DimValue size = get_shape(written_)[0];
   const std::vector<DimValue> dims = element.values("TensorArray");
   Dims rows;
-  rows.push(size);
-  for (const DimValue& d : dims) rows.push(d);
+  rows.push_back(size);
+  for (const DimValue& d : dims) rows.push_back(d);
   rows_ = zeros(rows, dtype_);
 }
 TANDEM_LAZY_INLINE void TensorArray::settle(const Spec& element) {

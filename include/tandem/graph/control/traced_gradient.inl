@@ -28,12 +28,12 @@ TANDEM_LAZY_INLINE Specs infer_traced_gradient(const InferCall& c) {
 TANDEM_LAZY_INLINE Grads traced_gradient_rule(const GradCall& c) {
   const auto& a = c.get<rules::TracedGradientAttrs>();
   InlinedVector<const Tensor*, 8> in(&c.g[0]);
-  for (std::size_t i = 1 + count_of(a.inputs); i < c.in.size(); ++i) in.push(&c.in[i]);
+  for (std::size_t i = 1 + count_of(a.inputs); i < c.in.size(); ++i) in.push_back(&c.in[i]);
   Tensors gradients = replay(*a.backward, {in.begin(), in.size()});
   Grads r;
-  r.push(Gradient());
+  r.push_back(Gradient());
   std::size_t next = 0;
-  for (const char set : a.set) r.push(set == 's' ? Gradient(std::move(gradients[next++])) : Gradient());
+  for (const char set : a.set) r.push_back(set == 's' ? Gradient(std::move(gradients[next++])) : Gradient());
   return r;
 }
 
@@ -64,8 +64,8 @@ TANDEM_LAZY_INLINE Tensor Tracer::stage_custom_gradient(const Tensor& value, Inp
   control::TracedBody body = control::trace_body("backward function", {{value.spec()}}, control::code_of(traced));
   control::hoist_reads({&body});
   InlinedVector<const Tensor*, 8> all(&value);
-  for (const Tensor* t : in) all.push(t);
-  for (const Tensor& t : body.captures) all.push(&t);
+  for (const Tensor* t : in) all.push_back(t);
+  for (const Tensor& t : body.captures) all.push_back(&t);
   const rules::TracedGradientAttrs attrs{std::move(body.graph), static_cast<i64>(in.size()), std::move(set)};
   return std::move(apply(traced_gradient_op, {all.begin(), all.size()}, attrs)[0]);
 }

@@ -15,8 +15,8 @@ namespace TANDEM_NS::control {
 
 TANDEM_LAZY_INLINE Dims BatchCall::with_rows(const Shape& shape) const {
   Dims r;
-  r.push(rows);
-  for (const i64 d : shape) r.push(Dim(d));
+  r.push_back(rows);
+  for (const i64 d : shape) r.push_back(Dim(d));
   return r;
 }
 TANDEM_LAZY_INLINE Tensor BatchCall::aligned(unsigned i, int to) const {
@@ -24,9 +24,9 @@ TANDEM_LAZY_INLINE Tensor BatchCall::aligned(unsigned i, int to) const {
   if (!in[i].batched || own >= to) return in[i].tensor;
   const auto sizes = get_shape(in[i].tensor);
   Dims dims;
-  dims.push(rows);
-  for (int d = own; d < to; ++d) dims.push(1);
-  for (int d = 0; d < own; ++d) dims.push(sizes[static_cast<std::size_t>(d) + 1]);
+  dims.push_back(rows);
+  for (int d = own; d < to; ++d) dims.push_back(1);
+  for (int d = 0; d < own; ++d) dims.push_back(sizes[static_cast<std::size_t>(d) + 1]);
   return reshape(in[i].tensor, dims);
 }
 TANDEM_LAZY_INLINE Tensor BatchCall::repeated(unsigned i) const {
@@ -60,7 +60,7 @@ TANDEM_LAZY_INLINE Tensors BatchCall::apply(const Attrs& attrs, const std::vecto
   Node n = node;
   n.attrs = attrs;
   InlinedVector<const Tensor*, 8> list;
-  for (const Tensor& t : inputs) list.push(&t);
+  for (const Tensor& t : inputs) list.push_back(&t);
   return detail::replay_node(n, {list.begin(), list.size()});
 }
 
@@ -102,7 +102,7 @@ TANDEM_LAZY struct Interpreter {
       operands.push_back(in[i].batched ? Tensor::symbol(graph.spec(n.in[i])) : in[i].tensor);
     }
     InlinedVector<const Tensor*, 8> list;
-    for (const Tensor& t : operands) list.push(&t);
+    for (const Tensor& t : operands) list.push_back(&t);
     return detail::replay_node(n, {list.begin(), list.size()});
   }
   void keep(const Node& n, const Tensors& out, bool batched) {
@@ -180,8 +180,8 @@ TANDEM_LAZY_INLINE std::vector<Tensor> run_vectorized(const Vectorizing& how, co
       out.push_back(r.tensor);
     } else {
       Dims dims;
-      dims.push(count);
-      for (const i64 d : r.tensor.shape()) dims.push(Dim(d));
+      dims.push_back(count);
+      for (const i64 d : r.tensor.shape()) dims.push_back(Dim(d));
       out.push_back(broadcast_to(r.tensor, dims));
     }
   }

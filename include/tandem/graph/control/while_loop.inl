@@ -95,10 +95,10 @@ TANDEM_LAZY_INLINE std::vector<Tensor> stage_loop(const LoopRequest& r, const Op
   pass_in_read_variables(body);
   const Tensor limit = limit_of(r);
   InlinedVector<const Tensor*, 16> in;
-  in.push(&limit);
+  in.push_back(&limit);
   const std::vector<Tensor>* const lists[] = {&r.start, &r.rows, &condition.captures, &body.captures};
   for (const std::vector<Tensor>* list : lists)
-    for (const Tensor& t : *list) in.push(&t);
+    for (const Tensor& t : *list) in.push_back(&t);
   const rules::LoopAttrs attrs{condition.graph,
                                body.graph,
                                static_cast<i64>(carried.size()),

@@ -121,7 +121,7 @@ TANDEM_LAZY_INLINE void Derivative::replay_forward(Symbols& s) const {
     return std::binary_search(reads_.begin(), reads_.end(), forward.id_of(n));
   };
   InlinedVector<const Tensor*, 8> arguments;
-  for (std::size_t i = 0; i < forward.arguments.size(); ++i) arguments.push(&s.in[i]);
+  for (std::size_t i = 0; i < forward.arguments.size(); ++i) arguments.push_back(&s.in[i]);
   detail::replay_ops(
       forward, {arguments.begin(), arguments.size()},
       [&](const Node& n) { return is_input(n) ? s.in[next_read++] : Tensor(); }, [](const Node&, const Tensor&) {},
@@ -246,7 +246,7 @@ TANDEM_LAZY_INLINE Ref<Graph> Derivative::cut(const Joint& j) const {
     InlinedVector<ValueId, 8> in;
     for (unsigned k = 0; k < n.in.size(); ++k) {
       const ValueId v = map[n.in[k]];
-      in.push(v.is_set() ? v : to->add_constant(Tensor::symbol(from.spec(n.in[k])), "shape"));
+      in.push_back(v.is_set() ? v : to->add_constant(Tensor::symbol(from.spec(n.in[k])), "shape"));
     }
     const Span<const Spec> specs(from.specs.data() + n.first_out.index(), static_cast<std::size_t>(n.outputs));
     const ValueId first = to->add(*n.op, n.attrs, {in.begin(), in.size()}, specs, n.name, n.where);

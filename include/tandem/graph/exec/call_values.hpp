@@ -26,7 +26,7 @@ class CallValues {
     if (sorted_.empty()) return;
     values_.clear();
     call_values() = outer_;
-    for (const Variable& v : sorted_) values_.push(value_of(v));
+    for (const Variable& v : sorted_) values_.push_back(value_of(v));
     call_values() = this;
   }
   /// The value of a Variable for the call that runs.

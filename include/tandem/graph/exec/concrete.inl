@@ -34,7 +34,7 @@ TANDEM_LAZY TANDEM_INLINE Ref<Graph> forward_part(const Graph& from) {
       const ValueId value = n.in[0];
       n.op = &identity_op, n.attrs = no_attrs;
       n.in.clear();
-      n.in.push(value);
+      n.in.push_back(value);
     }
   return g;
 }
@@ -105,7 +105,7 @@ TANDEM_LAZY_INLINE Tensors ConcreteFunction::run(Inputs arguments) {
 TANDEM_LAZY_INLINE Tensors ConcreteFunction::run_program(Inputs arguments) {
   if (static_) return program_->check_free(), program_->run(arguments);
   InlinedVector<Spec, 8, memory::Blocks> specs;
-  for (const Tensor* t : arguments) specs.push(t->spec());
+  for (const Tensor* t : arguments) specs.push_back(t->spec());
   const Ref<Program> program = program_for({specs.begin(), specs.size()});
   program->check_free();
   return program->run(arguments);
@@ -127,7 +127,7 @@ TANDEM_LAZY_INLINE Tensors ConcreteFunction::call(Inputs arguments) {
 }
 TANDEM_LAZY_INLINE std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) {
   InlinedVector<const Tensor*, 8> in;
-  for (const Tensor& t : arguments) in.push(&t);
+  for (const Tensor& t : arguments) in.push_back(&t);
   Tensors out = call({in.begin(), in.size()});
   return {std::make_move_iterator(out.begin()), std::make_move_iterator(out.end())};
 }

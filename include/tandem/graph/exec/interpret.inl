@@ -64,7 +64,7 @@ TANDEM_LAZY class Interpreter final : public Program {
       throw;
     }
     Tensors out;
-    for (ValueId v : graph_->outputs) out.push(values[v]);
+    for (ValueId v : graph_->outputs) out.push_back(values[v]);
     return out;
   }
 
@@ -115,7 +115,7 @@ TANDEM_LAZY class Interpreter final : public Program {
   void apply_op(NodeId node, ById<ValueId, Tensor>& values) const {
     const Node& n = graph_->nodes[node];
     InlinedVector<const Tensor*, 8, memory::Blocks> in;
-    for (ValueId v : n.in) in.push(&values[v]);
+    for (ValueId v : n.in) in.push_back(&values[v]);
     for (const auto& [at, node_of_read] : updated_[node]) {  // the Variable remains the only owner of its value
       const Tensor& own = VariableAccess::value(variable(graph_->nodes[node_of_read]));
       Tensor& read = values[n.in[at]];

@@ -57,7 +57,7 @@ TANDEM_INLINE void VariableLocks::lock_all(Span<const Variable> only_read) {
   InlinedVector<const Variable*, 16> all;
   for (const Span<const Variable> some : {sorted_, only_read})
     for (const Variable& v : some)
-      if (!is_outers(v)) all.push(&v);
+      if (!is_outers(v)) all.push_back(&v);
   is_any_taken_ = std::any_of(sorted_.begin(), sorted_.end(), [&](const Variable& v) { return !is_outers(v); });
   const bool holds = holds_any(outer_);
   const unsigned n = all.size();

@@ -328,7 +328,7 @@ TANDEM_LAZY class Planner {
     const Device device = device_of(g_, n);
     if (const Backend* b = backends[device.kind]; b && !b->uses_workspace) return;
     InlinedVector<Spec, 4> specs;
-    for (ValueId v : n.in) specs.push(g_.spec(v));
+    for (ValueId v : n.in) specs.push_back(g_.spec(v));
     const std::size_t bytes = n.op->workspace({specs.begin(), specs.size()}, n.attrs);
     if (!bytes) return;
     p_.workspace_bytes[node] = bytes;

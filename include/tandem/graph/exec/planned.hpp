@@ -44,7 +44,7 @@ class PlannedProgram : public Program {
     }
     Tensors out;
     out.reserve(static_cast<unsigned>(graph_->outputs.size()));
-    for (ValueId v : graph_->outputs) out.push(execution->tensor(v, arguments));
+    for (ValueId v : graph_->outputs) out.push_back(execution->tensor(v, arguments));
     return out;
   }
 

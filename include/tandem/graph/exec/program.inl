@@ -216,8 +216,8 @@ TANDEM_LAZY_INLINE void PlannedProgram::execute(const Node& n, Execution& e, Inp
   Tensors in;
   InlinedVector<const Tensor*, 8, memory::Blocks> pointers;
   in.reserve(n.in.size());
-  for (ValueId v : n.in) in.push(e.tensor(v, arguments));
-  for (const Tensor& t : in) pointers.push(&t);
+  for (ValueId v : n.in) in.push_back(e.tensor(v, arguments));
+  for (const Tensor& t : in) pointers.push_back(&t);
   Tensors out = n.op->rare.host_kernel({pointers.begin(), pointers.size()}, n.attrs);
   for (int k = 0; k < n.outputs; ++k) {
     Tensor& t = out[static_cast<std::size_t>(k)];

@@ -76,13 +76,13 @@ TANDEM_LAZY_INLINE Tensors ConcreteFunction::run_recorded(Inputs arguments) {
   const std::size_t outputs = traced_->outputs.size(), reads = d->derivative.reads().size();
   InlinedVector<const Tensor*, 8> in;
   IdMap seen;  // a tape identifies values by id: a value that is read, returned twice, or passed through gets a new one
-  for (const Tensor* t : arguments) in.push(t), seen.insert(t->id(), 0);
+  for (const Tensor* t : arguments) in.push_back(t), seen.insert(t->id(), 0);
   for (const Variable& v : d->in_bodies) seen.insert(v.value_untracked().id(), 0);
   for (std::size_t i = 0; i < reads; ++i) {
     Tensor& value = all[outputs + i];
     seen.insert(value.id(), 0);
     value = Tensor::view_of(value, value.spec());
-    in.push(&value);
+    in.push_back(&value);
     const Graph& forward = d->derivative.forward();
     const Node& n = forward.nodes[d->derivative.reads()[i]];
     for (Observer* o = context.observers; o; o = o->next) o->read(variable_of(forward, n), value);
@@ -90,7 +90,7 @@ TANDEM_LAZY_INLINE Tensors ConcreteFunction::run_recorded(Inputs arguments) {
   Tensors out;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i >= outputs && i < outputs + reads) continue;
-    const Tensor& t = out.push(seen.find(all[i].id()) < 0 ? all[i] : Tensor::view_of(all[i], all[i].spec()));
+    const Tensor& t = out.push_back(seen.find(all[i].id()) < 0 ? all[i] : Tensor::view_of(all[i], all[i].spec()));
     seen.insert(t.id(), 0);
   }
   const detail::CallAttrs attrs{Ref<Opaque>(d.get())};
@@ -108,17 +108,17 @@ TANDEM_LAZY_INLINE Grads ConcreteFunction::gradient(const GradCall& c) {
     demand.wanted.push_back(c.needs(i) && detail::has_derivative(c.in[i].spec()));
   const Recorded::Backward& b = d.backward(demand);
   InlinedVector<const Tensor*, 16> in;
-  for (const Tensor& t : c.in) in.push(&t);
-  for (std::size_t i = d.derivative.forward().outputs.size(); i < c.out.size(); ++i) in.push(&c.out[i]);
+  for (const Tensor& t : c.in) in.push_back(&t);
+  for (std::size_t i = d.derivative.forward().outputs.size(); i < c.out.size(); ++i) in.push_back(&c.out[i]);
   for (const Tensor& g : c.g)
-    if (g.is_set()) in.push(&g);
+    if (g.is_set()) in.push_back(&g);
   const Tensors out = b.function->call_fitting({in.begin(), in.size()});
   Grads r;
   unsigned at = 0;
   for (std::size_t i = 0; i < c.in.size(); ++i) {
-    if (!b.set[i]) r.push(Gradient());
-    else if (b.sparse[i]) r.push(Gradient(IndexedSlices{out[at], out[at + 1], c.in[i]})), at += 2;
-    else r.push(Gradient(out[at++]));
+    if (!b.set[i]) r.push_back(Gradient());
+    else if (b.sparse[i]) r.push_back(Gradient(IndexedSlices{out[at], out[at + 1], c.in[i]})), at += 2;
+    else r.push_back(Gradient(out[at++]));
   }
   return r;
 }

@@ -62,13 +62,13 @@ Tensors replay_ops(const Graph& g, Inputs arguments, const Read& read, const Ass
       assign(n, values[n.in[0]]);
     } else {
       InlinedVector<const Tensor*, 8> in;
-      for (ValueId v : n.in) in.push(&values[v]);
+      for (ValueId v : n.in) in.push_back(&values[v]);
       Tensors out = replay_node(n, {in.begin(), in.size()});
       for (int k = 0; k < n.outputs; ++k) values[first + k] = std::move(out[static_cast<std::size_t>(k)]);
     }
   }
   Tensors out;
-  for (ValueId v : g.outputs) out.push(values[v]);
+  for (ValueId v : g.outputs) out.push_back(values[v]);
   return out;
 }
 

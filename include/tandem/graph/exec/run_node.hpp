@@ -22,8 +22,8 @@ TANDEM_LAZY inline void name_error(errors::OpError& e, const Node& n) {
 }
 TANDEM_LAZY [[gnu::cold, gnu::noinline]] inline void profile_node(const Graph& g, const Node& n, i64 start) {
   InlinedVector<const Spec*, 8> in, out;
-  for (ValueId v : n.in) in.push(&g.spec(v));
-  for (int k = 0; k < n.outputs; ++k) out.push(&g.spec(n.first_out + k));
+  for (ValueId v : n.in) in.push_back(&g.spec(v));
+  for (int k = 0; k < n.outputs; ++k) out.push_back(&g.spec(n.first_out + k));
   profile_op({"step", n.op->name, n.name.c_str(), n.where, {in.begin(), in.size()}, {out.begin(), out.size()}}, start);
 }
 /// Raises before a node if the thread that called, whose innermost scope this is, does not want the call to go on. Not

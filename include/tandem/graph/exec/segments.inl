@@ -55,7 +55,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::run_segment(std::size_t segment, Executi
         const ValueId v = fresh_[i];
         Tensor t = take_donated(plan_.donor[v], e);
         const bool is_copied = !t.is_set();
-        if (is_copied) copied.push(i), t = Tensor::allocate(graph_->spec(v));
+        if (is_copied) copied.push_back(i), t = Tensor::allocate(graph_->spec(v));
         e.point(v, is_copied ? state.results.data() + result_at_[i] : t.raw());
         e.hold(v, std::move(t));
       });

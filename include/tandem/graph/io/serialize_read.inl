@@ -167,7 +167,7 @@ TANDEM_LAZY class GraphReader final : AttrReader {
     n.op = &op;
     n.name = bytes_.text();
     const std::size_t inputs = bytes_.count(4);
-    for (std::size_t i = 0; i < inputs; ++i) n.in.push(ValueId(bytes_.below(g.specs.size(), "input")));
+    for (std::size_t i = 0; i < inputs; ++i) n.in.push_back(ValueId(bytes_.below(g.specs.size(), "input")));
     const std::size_t outputs = bytes_.count(4);
     n.first_out = g.specs.end_id(), n.outputs = static_cast<int>(outputs);
     for (std::size_t i = 0; i < outputs; ++i) g.specs.push_back(spec());
@@ -227,7 +227,7 @@ TANDEM_LAZY class GraphReader final : AttrReader {
         kind == FieldKind::list ? bytes_.count(sizeof(i64)) : bytes_.below<std::uint8_t>(max_rank + 1, "list of size");
     IntList r;
     r.reserve(static_cast<unsigned>(n));
-    for (std::size_t i = 0; i < n; ++i) r.push(bytes_.number<i64>());
+    for (std::size_t i = 0; i < n; ++i) r.push_back(bytes_.number<i64>());
     return r;
   }
   Ref<Opaque> opaque(const char* name) override {
@@ -269,7 +269,7 @@ TANDEM_LAZY class GraphReader final : AttrReader {
     s.device.kind = static_cast<Device::Kind>(bytes_.below<std::uint8_t>(device_kinds, "device"));
     s.device.index = bytes_.number<std::uint8_t>();
     const std::size_t rank = bytes_.below<std::uint8_t>(max_rank + 1, "rank");
-    for (std::size_t i = 0; i < rank; ++i) s.shape.push(bytes_.number<i64>());
+    for (std::size_t i = 0; i < rank; ++i) s.shape.push_back(bytes_.number<i64>());
     check_size(s.shape);
     return s;
   }

@@ -37,7 +37,7 @@ TANDEM_LAZY TANDEM_INLINE void check_countable(const Node& n, const Spec& s) {
 TANDEM_LAZY TANDEM_INLINE void bind_node(Graph& g, NodeId at, ById<ValueId, Tensor>& known, ById<NodeId, Node>& out) {
   Node& n = g.nodes[at];
   InlinedVector<const Tensor*, 8> in;
-  for (ValueId v : n.in) in.push(&known[v]);
+  for (ValueId v : n.in) in.push_back(&known[v]);
   const Inputs inputs(in.begin(), in.size());
   const Specs specs = n.op->infer({*n.op, inputs, n.attrs, no_options});
   for (const Spec& s : specs) check_countable(n, s);

@@ -18,7 +18,7 @@ TANDEM_LAZY struct GraphFinder final : AttrVisitor {
   void text(const char*, const std::string&) override {}
   void numbers(const char*, const i64*, int) override {}
   void opaque(const char*, const Opaque* value) override {
-    if (const auto* g = dynamic_cast<const Graph*>(value)) found.push(g);
+    if (const auto* g = dynamic_cast<const Graph*>(value)) found.push_back(g);
   }
 };
 TANDEM_LAZY inline bool changes(const Graph& g) {
@@ -78,7 +78,7 @@ TANDEM_LAZY_INLINE ValueId Graph::add(const OpDef& op, const Attrs& attrs, Span<
   n.outputs = static_cast<int>(out.size());
   n.name = std::move(node_name);
   n.where = where;
-  for (ValueId v : in) n.in.push(v);
+  for (ValueId v : in) n.in.push_back(v);
   nodes.make_room();
   specs.append(out.begin(), out.end());
   nodes.push_back(std::move(n));
@@ -161,7 +161,7 @@ TANDEM_LAZY TANDEM_INLINE void verify_leaf(const Graph& g, const Node& n) {
 // Reruns the op's shape rule for inputs of these specs; constants are passed with their values.
 TANDEM_LAZY_INLINE Specs infer_again(const Node& n, const ById<ValueId, Tensor>& by_value) {
   InlinedVector<const Tensor*, 8> in;
-  for (ValueId v : n.in) in.push(&by_value[v]);
+  for (ValueId v : n.in) in.push_back(&by_value[v]);
   return checked_specs(*n.op, {in.begin(), in.size()}, n.attrs);
 }
 TANDEM_LAZY_INLINE void Verified::add(const Graph& g, const Node& n) {
@@ -185,7 +185,7 @@ TANDEM_LAZY_INLINE Specs verified_specs(const Graph& g, const Node& n, const Ver
   Specs is;
   if (is_leaf(n)) {
     verify_leaf(g, n);
-    if (n.outputs) is.push(leaf_spec(g, n));
+    if (n.outputs) is.push_back(leaf_spec(g, n));
     return is;
   }
   try {

@@ -55,7 +55,7 @@ TANDEM_LAZY TANDEM_INLINE Specs specs_of(const Node& n, Inputs in) {
   Specs specs = n.op->infer({*n.op, in, n.attrs, no_options});
   if (!n.op->rare.resolve) return specs;
   InlinedVector<Operand, 4> operands;
-  for (const Tensor* t : in) operands.push(Operand{t->raw(), &t->spec()});
+  for (const Tensor* t : in) operands.push_back(Operand{t->raw(), &t->spec()});
   Specs resolved = n.op->rare.resolve(kernel_call(*n.op, operands.begin(), in.size(), 0, n.attrs));
   check_resolved(*n.op, resolved, {specs.begin(), specs.size()});
   return resolved;
@@ -69,13 +69,13 @@ TANDEM_LAZY TANDEM_INLINE Tensors folded(const Graph& g, const Node& n, const By
   for (unsigned i = 0; i < n.in.size(); ++i) {
     const Tensor& t = known[n.in[i]];
     const Spec& s = g.spec(n.in[i]);
-    if (t.is_set() && !t.is_symbolic()) held.push(t);
-    else if (names_input(n.op->shape_inputs, i) && s.shape.is_fully_defined()) held.push(Tensor::symbol(s));
+    if (t.is_set() && !t.is_symbolic()) held.push_back(t);
+    else if (names_input(n.op->shape_inputs, i) && s.shape.is_fully_defined()) held.push_back(Tensor::symbol(s));
     else return {};
     if (n.op->rare.resolve && !on_host(s)) return {};
     bytes += held[i].is_symbolic() ? 0 : s.bytes();
   }
-  for (const Tensor& t : held) in.push(&t);
+  for (const Tensor& t : held) in.push_back(&t);
   try {
     const Specs specs = specs_of(n, {in.begin(), in.size()});
     std::size_t result = 0;

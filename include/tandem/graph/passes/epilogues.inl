@@ -47,7 +47,7 @@ TANDEM_LAZY class EpilogueFuser {
         b.shape.rank() != 1 || w.shape.dim(1) == none || b.shape.dim(0) != w.shape.dim(1))
       return false;
     become_dense(n, at, FusedActivation::none);
-    n.in.push(bias);
+    n.in.push_back(bias);
     return true;
   }
   static FusedActivation activation_of(const Node& n) {
@@ -113,8 +113,8 @@ TANDEM_LAZY class EpilogueFuser {
       v = rewrite_.add_before(i, reshape_op, rules::ReshapeAttrs{spec.shape}, {&v, 1}, spec);
     const ValueId both[] = {inputs == 3 ? n.in[2] : v, v};
     if (inputs == 3 && &op != &multiply_op) n.in[2] = rewrite_.add_before(i, op, no_attrs, both, spec);
-    else if (&op == &subtract_op) n.in.push(rewrite_.add_before(i, negative_op, no_attrs, {&v, 1}, spec));
-    else n.in.push(v);
+    else if (&op == &subtract_op) n.in.push_back(rewrite_.add_before(i, negative_op, no_attrs, {&v, 1}, spec));
+    else n.in.push_back(v);
     return true;
   }
   void become_convolution(Node& n, NodeId convolution, FusedActivation activation) {

@@ -73,8 +73,8 @@ TANDEM_LAZY_INLINE bool is_fusible(const Graph& g, const Node& n) {
   const Backend* const backend = backends[device.kind];
   if (!backend || !backend->fusion.allows) return true;
   InlinedVector<DType, 4> dtypes;
-  for (ValueId v : n.in) dtypes.push(g.spec(v).dtype);
-  dtypes.push(g.spec(n.first_out).dtype);
+  for (ValueId v : n.in) dtypes.push_back(g.spec(v).dtype);
+  dtypes.push_back(g.spec(n.first_out).dtype);
   return backend->fusion.allows(*n.op, dtypes);
 }
 
@@ -175,7 +175,7 @@ struct Code {
   TANDEM_LAZY int add(const Node& n, DType dtype, DType last, const std::map<ValueId, int>& number) {
     const bool widens = is_widened(*n.op, last);
     InlinedVector<int, 3> in;
-    for (ValueId v : n.in) in.push(widens ? widened(number.at(v)) : number.at(v));
+    for (ValueId v : n.in) in.push_back(widens ? widened(number.at(v)) : number.at(v));
     const bool rounds = widens && dtypes::half_floating.has(dtype);
     const int result = emit(n.op, n.attrs, std::move(in), rounds ? DType::float32 : dtype);
     return rounds ? emit(&cast_op, rules::CastAttrs{dtype}, {result}, dtype) : result;

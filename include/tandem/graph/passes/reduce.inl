@@ -61,7 +61,7 @@ TANDEM_LAZY class ReductionFuser {
     }
     LeanVector<FusedProgram::Instruction> code(1);
     code[0] = {n.op, n.attrs, {}, rewrite_.spec(n.first_out).dtype};
-    for (int i : inputs) code[0].in.push(i);
+    for (int i : inputs) code[0].in.push_back(i);
     return make_ref<FusedProgram>(std::move(dtypes), std::move(code),
                                   std::vector<int>{static_cast<int>(inputs.size())});
   }

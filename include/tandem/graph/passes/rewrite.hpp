@@ -41,7 +41,7 @@ class Rewrite : public Analysis {
                                  Span<const Spec> out, const Node* named_after = nullptr) {
     Node n;
     n.op = &op, n.attrs = attrs;
-    for (ValueId v : in) n.in.push(v);
+    for (ValueId v : in) n.in.push_back(v);
     n.first_out = graph->specs.end_id(), n.outputs = static_cast<int>(out.size());
     if (named_after) n.name = named_after->name, n.where = named_after->where;
     for (const Spec& s : out) same_.push_back(same_.end_id()), graph->specs.push_back(s);

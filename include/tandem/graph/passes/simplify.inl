@@ -91,7 +91,7 @@ using Permutation = InlinedVector<int, 8>;
 TANDEM_LAZY TANDEM_INLINE Permutation permutation_of(const Node& n, int rank) {
   const Axes& perm = n.attrs.get<rules::TransposeAttrs>().perm;
   Permutation r;
-  for (int i = 0; i < rank; ++i) r.push(!perm.given() ? rank - 1 - i : perm[i] < 0 ? perm[i] + rank : perm[i]);
+  for (int i = 0; i < rank; ++i) r.push_back(!perm.given() ? rank - 1 - i : perm[i] < 0 ? perm[i] + rank : perm[i]);
   return r;
 }
 TANDEM_LAZY TANDEM_INLINE bool is_ordered(const Permutation& p) {
@@ -112,7 +112,7 @@ TANDEM_LAZY TANDEM_INLINE bool merge_transposes(Simplifier& s, Node& n) {
   if (!inner) return false;
   const Permutation first = permutation_of(*inner, rank);
   rules::TransposeAttrs a{Axes::none(), conjugate != conjugates(s, *inner)};
-  for (int& p : perm) a.perm.push(p = first[static_cast<std::size_t>(p)]);
+  for (int& p : perm) a.perm.push_back(p = first[static_cast<std::size_t>(p)]);
   n.attrs = a, n.in[0] = inner->in[0];
   return true;
 }

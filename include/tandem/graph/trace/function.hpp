@@ -194,8 +194,8 @@ class Function {
   Ref<Traced> find(bool for_call, tree::Flat& flat, const A&... arguments) const {
     const void* const type = &detail::type_tag<R(detail::Argument<A>...)>;
     flat.add(&type, sizeof type);
-    flat.key.push(current_device().kind), flat.key.push(current_device().index);
-    flat.key.push(static_cast<unsigned char>(is_training()));
+    flat.key.push_back(current_device().kind), flat.key.push_back(current_device().index);
+    flat.key.push_back(static_cast<unsigned char>(is_training()));
     if (detail::replication) detail::add_replication(flat);
     (tree::flatten(arguments, flat), ...);
     if (Ref<Traced> hit = cache_->find(flat)) return hit;

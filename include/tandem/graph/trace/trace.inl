@@ -107,7 +107,7 @@ TANDEM_LAZY TANDEM_INLINE void add_call_sites(Node& n, const detail::LayerCall* 
 TANDEM_LAZY_INLINE Tensors Tracer::stage_op(const InferCall& c, const Specs& specs) {
   InlinedVector<ValueId, 8> in;
   for (std::size_t i = 0; i < c.in.size(); ++i)
-    in.push(value_of(*c.in[i], c.op.name, names_input(c.op.shape_inputs, i)));
+    in.push_back(value_of(*c.in[i], c.op.name, names_input(c.op.shape_inputs, i)));
   const ValueId first = graph_->add(
       c.op, c.attrs, {in.begin(), in.size()}, {specs.begin(), specs.size()},
       unique_name(scoped_name(c.options.name ? c.options.name.str() : display_name(c.op))), c.options.where);
@@ -118,7 +118,7 @@ TANDEM_LAZY_INLINE Tensors Tracer::stage_op(const InferCall& c, const Specs& spe
   }
   Tensors out;
   out.reserve(specs.size());
-  for (unsigned i = 0; i < specs.size(); ++i) out.push(symbol(first + static_cast<int>(i)));
+  for (unsigned i = 0; i < specs.size(); ++i) out.push_back(symbol(first + static_cast<int>(i)));
   return out;
 }
 // Appends the Variable if it is new.

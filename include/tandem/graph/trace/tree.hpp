@@ -26,7 +26,7 @@ struct Flat {
   std::vector<std::string>* words = nullptr;  // if set: receives each leaf as text, for the trace log
 
   void add(const void* bytes, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) key.push(static_cast<const unsigned char*>(bytes)[i]);
+    for (std::size_t i = 0; i < n; ++i) key.push_back(static_cast<const unsigned char*>(bytes)[i]);
   }
   /// word() is called only for the log: it is more expensive than everything else here.
   template <class Word>
@@ -124,8 +124,8 @@ void each_part(T& x, const F& f) {
 template <class T>
 void flatten(const T& x, Flat& to) {
   if constexpr (std::is_same_v<T, Tensor>) {
-    to.key.push(static_cast<unsigned char>(x.is_set() ? 't' : 'u'));
-    if (x.is_set()) to.tensors.push(&x);
+    to.key.push_back(static_cast<unsigned char>(x.is_set() ? 't' : 'u'));
+    if (x.is_set()) to.tensors.push_back(&x);
     to.say([&] { return x.is_set() ? to_string(x.spec()) : "unset"; });
   } else if constexpr (std::is_same_v<T, Variable>) {
     // Not its address: a trace that reads only a Variable's shape does not keep it, and the next one may be there.
@@ -149,7 +149,7 @@ void flatten(const T& x, Flat& to) {
       const std::size_t size = x.size();
       to.add(&size, sizeof size);
     } else if constexpr (detail::is_a<T, std::optional>) {
-      to.key.push(static_cast<unsigned char>(x.has_value()));
+      to.key.push_back(static_cast<unsigned char>(x.has_value()));
     }
     if constexpr (detail::is_a<T, std::map>)
       for (const auto& [name, part] : x) flatten(name, to);

@@ -80,7 +80,7 @@ TANDEM_INLINE Specs infer_attention(const InferCall& c) {
   lse.shape.erase(lse.shape.rank() - 1);
   Specs out(c.spec(0));
   out[0].shape.set(out[0].shape.rank() - 1, c.spec(2).shape.dim(-1));
-  out.push(lse);
+  out.push_back(lse);
   return out;
 }
 TANDEM_INLINE Specs infer_attention_delta(const InferCall& c) {
@@ -103,17 +103,15 @@ TANDEM_INLINE Specs infer_attention_grad(const InferCall& c) {
   ok &= c.spec(0).dtype == c.spec(1).dtype;
   for (const std::size_t i : {4u, 5u}) ok &= c.spec(i).dtype == widened(c.spec(1).dtype);
   if (!ok) raise_specs(c, "gradient shape does not match result shape");
-  Specs out(c.spec(1));
-  out.push(c.spec(2));
-  out.push(c.spec(3));
-  return out;
+  return Specs(c.spec(1), c.spec(2), c.spec(3));
 }
 
 // Swaps axes `axis` and `axis` + 1, which count from the end: [..., steps, heads, width] and [..., heads, steps, width]
 // with an axis of -3.
 TANDEM_INLINE Tensor swap_axes(const Tensor& t, int axis) {
   Axes order = Axes::none();
-  for (int d = 0; d < t.rank(); ++d) order.push(d == t.rank() + axis ? d + 1 : d == t.rank() + axis + 1 ? d - 1 : d);
+  const int at = t.rank() + axis;
+  for (int d = 0; d < t.rank(); ++d) order.push_back(d == at ? d + 1 : d == at + 1 ? d - 1 : d);
   return transpose(t, {.perm = order});
 }
 inline Tensor heads_first(const Tensor& t, const AttentionAttrs& a) { return a.steps_first ? swap_axes(t, -3) : t; }
@@ -154,9 +152,9 @@ class SharedHeads {
     const std::vector<DimValue> of = get_shape(t);
     Dims dims;
     for (std::size_t i = 0; i < of.size(); ++i) {
-      if (i + 3 != of.size()) dims.push(of[i]);
-      else if (!split) dims.push(heads_);
-      else dims.push(keys_), dims.push(times_);
+      if (i + 3 != of.size()) dims.push_back(of[i]);
+      else if (!split) dims.push_back(heads_);
+      else dims.push_back(keys_), dims.push_back(times_);
     }
     return dims;
   }
@@ -279,15 +277,15 @@ TANDEM_INLINE Grads gradient_attention(const GradCall& c) {
   std::vector<Tensor> in{g, c.in[0], c.in[1], c.in[2], c.out[1], delta};
   for (std::size_t i = 3; i < c.in.size(); ++i) in.push_back(c.in[i]);
   InlinedVector<const Tensor*, 8> pointers;
-  for (const Tensor& t : in) pointers.push(&t);
+  for (const Tensor& t : in) pointers.push_back(&t);
   Grads r;
   for (Tensor& t : apply(scaled_dot_product_attention_grad_op, {pointers.begin(), pointers.size()}, c.attrs))
-    r.push(Gradient(std::move(t)));
+    r.push_back(Gradient(std::move(t)));
   if (const Tensor* const mask = mask_at(in, 6, a)) {
     const bool wanted = c.needs(3) && mask->dtype() != DType::bool_;
-    r.push(wanted ? Gradient(mask_gradient(in, a)) : Gradient());
+    r.push_back(wanted ? Gradient(mask_gradient(in, a)) : Gradient());
   }
-  if (a.dropout > 0) r.push(Gradient());  // the key
+  if (a.dropout > 0) r.push_back(Gradient());  // the key
   return r;
 }
 
@@ -384,14 +382,14 @@ TANDEM_INLINE Tensor nn::scaled_dot_product_attention(const Tensor& q, const Ten
   for (const int least = a.steps_first ? 3 : 2; fused && keys.rank() < q.rank() && keys.rank() >= least;)
     keys = expand_dims(keys, 0), values = expand_dims(values, 0);
   InlinedVector<const Tensor*, 8> in(&q, &keys, &values);
-  if (o.mask.is_set()) in.push(&o.mask);
+  if (o.mask.is_set()) in.push_back(&o.mask);
   if (!fused) return tandem::detail::composed_attention({in.begin(), in.size()}, a, o);
   const OpOptions named{o.name, o.where};
   if (o.dropout_rate > 0) {
     const Attrs without = a;  // wrong operands raise before a key is drawn
     (void)tandem::detail::infer_attention({scaled_dot_product_attention_op, {in.begin(), in.size()}, without, named});
     key = tandem::detail::attention_key(o);
-    in.push(&key);
+    in.push_back(&key);
     a.dropout = o.dropout_rate;
   }
   return apply_one(scaled_dot_product_attention_op, {in.begin(), in.size()}, a, named);

@@ -36,8 +36,8 @@ TANDEM_INLINE Shape conv_shape(const InferCall& c, const rules::ConvAttrs& a, co
   for (int i = 0; i < spatial; ++i)
     if (w.dim(i) == 0) raise_specs(c, "the filter has size 0 on spatial axis " + std::to_string(i));
   Shape y{x.dim(0)};
-  for (int i = 0; i < spatial; ++i) y.push(window_result(c, a, i, x.dim(1 + i), w.dim(i)));
-  y.push(out);
+  for (int i = 0; i < spatial; ++i) y.push_back(window_result(c, a, i, x.dim(1 + i), w.dim(i)));
+  y.push_back(out);
   return y;
 }
 inline void check_conv_dtypes(const InferCall& c) {
@@ -185,7 +185,7 @@ inline Tensor with_size(const Tensor& w, std::size_t axis, const DimValue& size)
   const std::vector<DimValue> sizes = get_shape(w);
   if (sizes[axis].is_known() && size.is_known()) return w;
   Dims dims;
-  for (std::size_t i = 0; i < sizes.size(); ++i) dims.push(i == axis ? size : sizes[i]);
+  for (std::size_t i = 0; i < sizes.size(); ++i) dims.push_back(i == axis ? size : sizes[i]);
   return reshape(w, dims);
 }
 inline void check_image_rank(const char* op, const Tensor& x, const Tensor& w, int spatial) {
@@ -220,8 +220,8 @@ inline Dims dims_with_channels_last(const char* op, const Dims& dims, DataFormat
   const std::vector<DimValue> values = dims.values(op);
   Dims r;
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (i != 1) r.push(values[i]);
-  if (values.size() > 1) r.push(values[1]);
+    if (i != 1) r.push_back(values[i]);
+  if (values.size() > 1) r.push_back(values[1]);
   return r;
 }
 TANDEM_INLINE Tensor call_conv_transpose(int spatial, const Tensor& x, const Tensor& w, const Dims& output_shape,

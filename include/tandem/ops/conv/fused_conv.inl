@@ -44,11 +44,11 @@ TANDEM_INLINE Grads fused_conv_gradient(const GradCall& c) {
   for (std::size_t i = 0; i < c.in.size(); ++i) {
     const Tensor &x = c.in[0], &w = c.in[1], &own = c.in[i];
     const int axes = a.strides.rank() - 1;
-    r.push(!c.needs(i) ? Gradient()
-           : i == 0    ? Gradient(apply1(*conv_transpose_by_axes[axes], a, no_options, g, w, x))
-           : i == 1    ? Gradient(apply1(*conv_filter_grad_by_axes[axes], a, no_options, x, g, w))
-           : i == 3    ? Gradient(sum_to_like(outer * before_scale(c.in, c.attrs), own))
-                       : Gradient(sum_to_like(i == 2 ? g : outer, own)));
+    r.push_back(!c.needs(i) ? Gradient()
+                : i == 0    ? Gradient(apply1(*conv_transpose_by_axes[axes], a, no_options, g, w, x))
+                : i == 1    ? Gradient(apply1(*conv_filter_grad_by_axes[axes], a, no_options, x, g, w))
+                : i == 3    ? Gradient(sum_to_like(outer * before_scale(c.in, c.attrs), own))
+                            : Gradient(sum_to_like(i == 2 ? g : outer, own)));
   }
   return r;
 }

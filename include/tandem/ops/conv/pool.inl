@@ -41,14 +41,14 @@ TANDEM_INLINE Shape pool_shape(const InferCall& c, const Shape& x) {
     if (k < 1 || k > max_window_entry) raise_specs(c, "a window of size " + std::to_string(k));
   Shape y{x.dim(0)};
   for (int i = 0; i < spatial; ++i) {
-    y.push(window_result(c, a, i, x.dim(1 + i), a.ksize.dim(i)));
+    y.push_back(window_result(c, a, i, x.dim(1 + i), a.ksize.dim(i)));
     if (x.dim(1 + i) != none && has_empty_window(window_axis(a, i, x.dim(1 + i), a.ksize.dim(i))))
       raise_specs(c,
                   "a window of " + std::to_string(a.ksize.dim(i)) + " lies wholly in the padding of spatial axis " +
                       std::to_string(i),
                   "pad less than the window's size, or pad the image by pad()");
   }
-  y.push(x.dim(-1));
+  y.push_back(x.dim(-1));
   return y;
 }
 TANDEM_INLINE Specs infer_pool(const InferCall& c) {

@@ -19,10 +19,10 @@ class Padding {
   static const Padding valid, same, causal;
 
   Padding(std::initializer_list<std::pair<i64, i64>> pads) : kind_(PaddingKind::given) {
-    for (const auto& p : pads) push(p);
+    for (const auto& p : pads) push_back(p);
   }
   Padding(const std::vector<std::pair<i64, i64>>& pads) : kind_(PaddingKind::given) {
-    for (const auto& p : pads) push(p);
+    for (const auto& p : pads) push_back(p);
   }
   template <std::same_as<const char*> Text>
   Padding(Text) = delete;  // not a name, "same": write Padding::same
@@ -36,7 +36,7 @@ class Padding {
  private:
   static constexpr int causal_count = -1;
   constexpr explicit Padding(PaddingKind kind, int count = 0) : kind_(kind), count_(count) {}
-  void push(const std::pair<i64, i64>& p) {
+  void push_back(const std::pair<i64, i64>& p) {
     if (count_ < max_rank) pads_[2 * count_] = p.first, pads_[2 * count_ + 1] = p.second;
     ++count_;
   }
@@ -56,18 +56,18 @@ class WindowSizes {
   WindowSizes() = default;
   template <std::integral I>
     requires(!std::same_as<I, bool>)
-  WindowSizes(I all) { push(static_cast<i64>(all)); }
+  WindowSizes(I all) { push_back(static_cast<i64>(all)); }
   WindowSizes(std::initializer_list<i64> sizes) {
-    for (i64 n : sizes) push(n);
+    for (i64 n : sizes) push_back(n);
   }
   WindowSizes(const std::vector<i64>& sizes) {
-    for (i64 n : sizes) push(n);
+    for (i64 n : sizes) push_back(n);
   }
   int size() const { return count_; }
   i64 operator[](int i) const { return sizes_[i]; }
 
  private:
-  void push(i64 n) {
+  void push_back(i64 n) {
     if (count_ < max_rank) sizes_[count_] = n;
     ++count_;
   }

@@ -34,7 +34,7 @@ TANDEM_INLINE Shape spatial_sizes(const char* op, const char* what, const Window
     if (size < 1)
       errors::raise<errors::InvalidArgumentError>(op,
                                                   std::string(what) + " must be positive, not " + std::to_string(size));
-    r.push(size);
+    r.push_back(size);
   }
   return r;
 }
@@ -56,8 +56,8 @@ TANDEM_INLINE void set_padding(const char* op, const Padding& padding, int spati
     if (padding.before(at) < 0 || padding.after(at) < 0)
       errors::raise<errors::InvalidArgumentError>(op, "padding is negative: {" + std::to_string(padding.before(at)) +
                                                           ", " + std::to_string(padding.after(at)) + "}");
-    to.pads.push(padding.before(at));
-    to.pads.push(padding.after(at));
+    to.pads.push_back(padding.before(at));
+    to.pads.push_back(padding.after(at));
   }
 }
 
@@ -93,9 +93,9 @@ TANDEM_INLINE i64 window_result(const InferCall& c, const rules::WindowAttrs& a,
 TANDEM_INLINE Tensor channels_moved(const Tensor& x, bool last_to_first) {
   Axes perm(0);
   const int rank = x.rank();
-  if (last_to_first) perm.push(rank - 1);
-  for (int i = 1; i < rank - 1; ++i) perm.push(last_to_first ? i : i + 1);
-  if (!last_to_first) perm.push(1);
+  if (last_to_first) perm.push_back(rank - 1);
+  for (int i = 1; i < rank - 1; ++i) perm.push_back(last_to_first ? i : i + 1);
+  if (!last_to_first) perm.push_back(1);
   return transpose(x, {.perm = perm});
 }
 

@@ -80,7 +80,7 @@ struct Flattened<C> {
       if (!(shape == row.shape)) raise_ragged(shape, row.shape);
       elements.insert(elements.end(), row.elements.begin(), row.elements.end());
     }
-    while (shape.rank() < Row::depth) shape.push(0);
+    while (shape.rank() < Row::depth) shape.push_back(0);
     shape.insert(0, static_cast<i64>(rows.size()));
   }
 };

@@ -25,7 +25,7 @@ struct LiteralReader {
     if (!x.is_list_) return leaf(x, depth);
     if (depth == max_rank) raise_rank_above_max(depth + 1);
     const auto n = static_cast<i64>(x.items_.size());
-    if (depth == shape.rank() && !seen) shape.push(n);
+    if (depth == shape.rank() && !seen) shape.push_back(n);
     else if (depth >= shape.rank() || shape.dim(depth) != n)
       ragged(depth >= shape.rank()
                  ? "a list where a value was expected"

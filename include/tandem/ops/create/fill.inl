@@ -29,7 +29,7 @@ TANDEM_INLINE Shape shape_from_values(const char* op, const Spec& spec, const vo
     if (d < 0)
       errors::raise<errors::InvalidArgumentError>(
           op, "size " + std::to_string(d) + " of axis " + std::to_string(i) + " is negative");
-    r.push(d);
+    r.push_back(d);
   }
   return r;
 }
@@ -41,7 +41,7 @@ TANDEM_INLINE Specs infer_fill(const InferCall& c) {
   Shape r;
   if (c.in[0]->raw()) r = shape_from_values(c.op.name, dims, c.in[0]->raw());
   else
-    for (i64 i = 0; i < dims.shape.dim(0); ++i) r.push(none);
+    for (i64 i = 0; i < dims.shape.dim(0); ++i) r.push_back(none);
   return Specs(Spec{with_known(c, r), c.spec(1).dtype, c.spec(1).device});
 }
 TANDEM_INLINE Specs resolve_fill(const KernelCall& c) {
@@ -154,8 +154,8 @@ TANDEM_INLINE Tensor eye(i64 n, EyeOptions o) {
   const tandem::detail::CallSite call(o);
   const i64 columns = o.num_columns == none ? n : o.num_columns;
   Shape shape = o.batch_shape;
-  shape.push(n);
-  shape.push(columns);
+  shape.push_back(n);
+  shape.push_back(columns);
   alignas(16) char one[16];
   if (!cpu::write_number(one, o.dtype, 1, 1))
     errors::raise<errors::InvalidArgumentError>("eye", std::string("dtype ") + name(o.dtype) + " is not numeric");
@@ -180,8 +180,8 @@ TANDEM_INLINE Tensor eye(const Tensor& n, EyeOptions o) {
   const Tensor r = cast(expand_dims(row, 1) == column, o.dtype);
   if (o.batch_shape.rank() == 0) return r;
   Dims shape = o.batch_shape;
-  shape.push(n);
-  shape.push(o.num_columns == none ? Dim(n) : Dim(o.num_columns));
+  shape.push_back(n);
+  shape.push_back(o.num_columns == none ? Dim(n) : Dim(o.num_columns));
   return broadcast_to(r, shape, {o.name, o.where});
 }
 

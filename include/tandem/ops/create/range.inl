@@ -84,13 +84,14 @@ TANDEM_INLINE Specs infer_sequence_mask(const InferCall& c) {
       raise_specs(c, "maxlen must be int32 or int64, of rank 0");
     if (c.in[1]->raw()) last = checked_maxlen(c.op.name, c.spec(1).dtype, c.in[1]->raw());
   }
-  out[0].shape.push(last);
+  out[0].shape.push_back(last);
   return out;
 }
 TANDEM_INLINE Specs resolve_sequence_mask(const KernelCall& c) {
   Specs out(*c.in[0].spec);
   out[0].dtype = c.attrs.get<rules::SequenceMaskAttrs>().dtype;
-  out[0].shape.push(c.in.size() > 1 ? checked_maxlen(c.op, c.in[1].spec->dtype, c.in[1].data) : cpu::longest(c.in[0]));
+  out[0].shape.push_back(c.in.size() > 1 ? checked_maxlen(c.op, c.in[1].spec->dtype, c.in[1].data)
+                                         : cpu::longest(c.in[0]));
   return out;
 }
 
@@ -215,7 +216,7 @@ TANDEM_INLINE Tensor linspace(const Tensor& start, const Tensor& stop, i64 num, 
     return cast(wide, start.dtype(), {o.name, o.where});
   }
   Shape along;
-  for (int i = 0; i <= rank; ++i) along.push(i == axis ? num : 1);
+  for (int i = 0; i <= rank; ++i) along.push_back(i == axis ? num : 1);
   const auto steps = [&](bool reversed) {
     const Tensor t = detail::unit_steps(num, start.dtype(), reversed);
     return Tensor::view_of(t, {along, t.dtype(), {}});

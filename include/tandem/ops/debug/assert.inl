@@ -83,7 +83,7 @@ void require(const Claim& claim, const Tensor& condition, std::initializer_list<
   // message.
   if (condition.device().kind != Device::cpu && !context.stager && reduce_all(condition).template item<bool>()) return;
   InlinedVector<const Tensor*, 8> in(&condition);
-  for (const Tensor* t : data) in.push(t);
+  for (const Tensor* t : data) in.push_back(t);
   apply(assert_op, {in.begin(), in.size()},
         rules::AssertAttrs{claim.check, claim.text, o.message, o.summarize, claim.element_wise}, {o.name, o.where});
 }
@@ -211,7 +211,7 @@ TANDEM_INLINE void all_finite(const Tensor& x, const AssertOptions& o) {
 }
 TANDEM_INLINE void that(const Tensor& condition, std::initializer_list<Tensor> data, const AssertOptions& o) {
   InlinedVector<const Tensor*, 8> in(&condition);
-  for (const Tensor& t : data) in.push(&t);
+  for (const Tensor& t : data) in.push_back(&t);
   apply(assert_op, {in.begin(), in.size()},
         rules::AssertAttrs{"assert", "the condition", o.message, o.summarize, false}, {o.name, o.where});
 }

@@ -125,8 +125,8 @@ TANDEM_INLINE void debugging::impl::shapes(std::initializer_list<ShapeRule> rule
   if (!open) return;
   Tensors sizes;
   InlinedVector<const Tensor*, 8> in;
-  for (const ShapeRule& r : rules) sizes.push(shape(r.x, {.out_type = DType::int64}));
-  for (const Tensor& t : sizes) in.push(&t);
+  for (const ShapeRule& r : rules) sizes.push_back(shape(r.x, {.out_type = DType::int64}));
+  for (const Tensor& t : sizes) in.push_back(&t);
   apply(assert_shapes_op, {in.begin(), in.size()}, rules::AssertShapesAttrs{text, o.message}, {o.name, o.where});
 }
 

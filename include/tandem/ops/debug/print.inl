@@ -99,7 +99,7 @@ TANDEM_INLINE Tensor print_all(std::initializer_list<PrintArg> args, const Print
     first = false;
     if (const Tensor* t = arg.tensor()) {
       attrs.format += "{}";
-      in.push(t);
+      in.push_back(t);
     } else {
       append_literal(attrs.format, arg.text());
     }

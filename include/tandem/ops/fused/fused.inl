@@ -50,7 +50,7 @@ TANDEM_INLINE Specs infer_program(const InferCall& c, const FusedProgram& p) {
     if (!(c.spec(i).shape == s.shape)) s.shape = broadcast_shape(c, s.shape, c.spec(i).shape);
   }
   Specs r;
-  for (int v : p.outputs) r.push(s).dtype = p.dtype_of(v);
+  for (int v : p.outputs) r.push_back(s).dtype = p.dtype_of(v);
   return r;
 }
 TANDEM_INLINE Specs infer_fused(const InferCall& c) { return infer_program(c, *c.get<rules::FusedAttrs>().program); }

@@ -24,7 +24,7 @@ namespace detail {
 TANDEM_INLINE Spec bincount_spec(const Spec& x, const rules::BincountAttrs& a, i64 size) {
   Shape s;
   if (a.rows) s = x.shape, s.resize(x.shape.rank() - 1);
-  s.push(size);
+  s.push_back(size);
   return {s, a.dtype, x.device};
 }
 TANDEM_INLINE Specs infer_bincount(const InferCall& c) {

@@ -35,8 +35,8 @@ TANDEM_INLINE Specs infer_gather(const InferCall& c) {
   Specs r(c.spec(0));
   Shape& s = r[0].shape;
   s.resize(axis);
-  for (int i = static_cast<int>(c.get<rules::GatherAttrs>().batch_dims); i < idx.rank(); ++i) s.push(idx.dim(i));
-  for (int i = axis + 1; i < x.rank(); ++i) s.push(x.dim(i));
+  for (int i = static_cast<int>(c.get<rules::GatherAttrs>().batch_dims); i < idx.rank(); ++i) s.push_back(idx.dim(i));
+  for (int i = axis + 1; i < x.rank(); ++i) s.push_back(x.dim(i));
   return r;
 }
 TANDEM_INLINE void gather_kernel(const KernelCall& c) {
@@ -127,7 +127,7 @@ TANDEM_INLINE Tensor nn::embedding_lookup(const Tensor& table, const Tensor& ids
     errors::raise<errors::InvalidArgumentError>("embedding_lookup",
                                                 "max_norm must be positive, not " + std::to_string(*o.max_norm));
   Axes axes = Axes::none();
-  for (int d = ids.rank(); d < rows.rank(); ++d) axes.push(d);
+  for (int d = ids.rank(); d < rows.rank(); ++d) axes.push_back(d);
   const Tensor norm = reduce_euclidean_norm(rows, {.axis = axes, .keepdims = true});
   const Tensor most = tandem::detail::scalar_like(*o.max_norm, rows);
   return rows * (most / maximum(norm, most));

@@ -25,7 +25,7 @@ TANDEM_INLINE Specs infer_gather_nd(const InferCall& c) {
   Specs r(c.spec(0));
   Shape s = idx;
   s.resize(idx.rank() - 1);
-  for (int i = static_cast<int>(batch + idx.dim(-1)); i < x.rank(); ++i) s.push(x.dim(i));
+  for (int i = static_cast<int>(batch + idx.dim(-1)); i < x.rank(); ++i) s.push_back(x.dim(i));
   r[0].shape = s;
   return r;
 }
@@ -59,7 +59,7 @@ TANDEM_INLINE Specs infer_scatter_nd(const InferCall& c) {
     if (d < 0) raise_specs(c, "the shape " + to_string(to) + " has a negative size");
   Shape want = idx;
   want.resize(idx.rank() - 1);
-  for (int i = static_cast<int>(idx.dim(-1)); i < to.rank(); ++i) want.push(to.dim(i));
+  for (int i = static_cast<int>(idx.dim(-1)); i < to.rank(); ++i) want.push_back(to.dim(i));
   if (!want.is_compatible_with(updates)) raise_specs(c, "updates must have the shape " + to_string(want));
   return Specs(Spec{to, c.spec(1).dtype, c.spec(1).device});
 }

@@ -91,9 +91,9 @@ TANDEM_INLINE Tensor boolean_mask(const Tensor& x, const Tensor& mask, BooleanMa
   Tensor flat = x, flags = mask;
   if (mask.rank() > 1) {
     rules::CollapseAttrs a;
-    for (int i = 0; i < axis; ++i) a.counts.push(1);
-    a.counts.push(mask.rank());
-    for (int i = end; i < x.rank(); ++i) a.counts.push(1);
+    for (int i = 0; i < axis; ++i) a.counts.push_back(1);
+    a.counts.push_back(mask.rank());
+    for (int i = end; i < x.rank(); ++i) a.counts.push_back(1);
     flat = apply1(collapse_dims_op, a, no_options, x);
     flags = collapse_leading(mask, mask.rank());
   }

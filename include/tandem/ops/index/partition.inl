@@ -27,7 +27,7 @@ TANDEM_INLINE Specs infer_partition(const InferCall& c) {
   Specs r;
   Spec part = c.spec(0);
   part.shape.set(0, none);
-  for (i64 i = 0; i < parts; ++i) r.push(part);
+  for (i64 i = 0; i < parts; ++i) r.push_back(part);
   return r;
 }
 TANDEM_INLINE Specs resolve_partition(const KernelCall& c) {
@@ -35,7 +35,7 @@ TANDEM_INLINE Specs resolve_partition(const KernelCall& c) {
   cpu::partition_sizes(c, sizes.data(), static_cast<i64>(sizes.size()));
   Specs r;
   Spec part = *c.in[0].spec;
-  for (const i64 n : sizes) part.shape.set(0, n), r.push(part);
+  for (const i64 n : sizes) part.shape.set(0, n), r.push_back(part);
   return r;
 }
 // 0, 1, ... for each element of a vector.

@@ -27,7 +27,7 @@ TANDEM_INLINE Specs infer_scatter_into(const InferCall& c) {
   if (width > x.rank()) raise_specs(c, "index vectors of " + std::to_string(width) + " entries");
   Shape want = idx;
   want.resize(idx.rank() - 1);
-  for (int i = static_cast<int>(width); i < x.rank(); ++i) want.push(x.dim(i));
+  for (int i = static_cast<int>(width); i < x.rank(); ++i) want.push_back(x.dim(i));
   if (!want.is_compatible_with(c.spec(2).shape)) raise_specs(c, "updates must have the shape " + to_string(want));
   return Specs(c.spec(0));
 }

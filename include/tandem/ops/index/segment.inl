@@ -102,7 +102,7 @@ TANDEM_INLINE LeadingRows::LeadingRows(const char* op, const Tensor& data, const
 }
 TANDEM_INLINE Tensor as_rows(const Tensor& v, int rank) {
   Dims dims{-1};
-  for (int i = 1; i < rank; ++i) dims.push(1);
+  for (int i = 1; i < rank; ++i) dims.push_back(1);
   return rank == 1 ? v : reshape(v, dims);
 }
 

@@ -44,9 +44,9 @@ struct AxisLast {
     const int rank = x.rank(), a = resolve_axis(op, axis, rank);
     moved = a != rank - 1;
     for (int i = 0; i < rank; ++i)
-      if (i != a) there.push(i);
-    there.push(a);
-    for (int i = 0; i < rank; ++i) back.push(i < a ? i : i == a ? rank - 1 : i - 1);
+      if (i != a) there.push_back(i);
+    there.push_back(a);
+    for (int i = 0; i < rank; ++i) back.push_back(i < a ? i : i == a ? rank - 1 : i - 1);
   }
   Tensor to_last(const Tensor& x) const { return moved ? transpose(x, {.perm = there}) : x; }
   Tensor to_place(const Tensor& x) const { return moved ? transpose(x, {.perm = back}) : x; }

@@ -25,8 +25,8 @@ TANDEM_INLINE Labelled sum_labels(const Labelled& x, const Labels& keep) {
   Axes axes = Axes::none();
   Labelled r;
   for (std::size_t i = 0; i < x.labels.size(); ++i)
-    if (has_label(keep, x.labels[i])) r.labels.push(x.labels[i]);
-    else axes.push(static_cast<i64>(i));
+    if (has_label(keep, x.labels[i])) r.labels.push_back(x.labels[i]);
+    else axes.push_back(static_cast<i64>(i));
   r.tensor = axes.size() == 0 ? x.tensor : reduce_sum(x.tensor, {.axis = axes});
   return r;
 }
@@ -35,7 +35,7 @@ TANDEM_INLINE Tensor in_order(const Labelled& x, const Labels& order) {
   Axes perm = Axes::none();
   bool same = true;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    perm.push(place_of(x.labels, order[i]));
+    perm.push_back(place_of(x.labels, order[i]));
     same = same && x.labels[i] == order[i];
   }
   return same ? x.tensor : transpose(x.tensor, {.perm = perm});
@@ -48,18 +48,18 @@ struct Roles {
 TANDEM_INLINE Roles roles_of(const Labels& a, const Labels& b, const Labels& keep) {
   Roles r;
   for (const int l : a) {
-    if (!has_label(b, l)) r.rows.push(l);
-    else if (has_label(keep, l) || l >= first_broadcast_label) r.batch.push(l);
-    else r.inner.push(l);
+    if (!has_label(b, l)) r.rows.push_back(l);
+    else if (has_label(keep, l) || l >= first_broadcast_label) r.batch.push_back(l);
+    else r.inner.push_back(l);
   }
   for (const int l : b)
-    if (!has_label(a, l)) r.columns.push(l);
+    if (!has_label(a, l)) r.columns.push_back(l);
   return r;
 }
 TANDEM_INLINE Labels joined(std::initializer_list<const Labels*> lists) {
   Labels r;
   for (const Labels* list : lists)
-    for (const int l : *list) r.push(l);
+    for (const int l : *list) r.push_back(l);
   return r;
 }
 TANDEM_INLINE bool equal_labels(const Labels& a, const Labels& b) {
@@ -99,9 +99,9 @@ TANDEM_INLINE MatrixOperand matrix_of(const Labelled& x, const Roles& r, const L
   if (first->size() == 1 && second->size() == 1) return m;
   const std::vector<DimValue> sizes = get_shape(m.tensor);
   Dims dims;
-  for (std::size_t i = 0; i < r.batch.size(); ++i) dims.push(sizes[i]);
-  dims.push(size_product(sizes, r.batch.size(), first->size()));
-  dims.push(size_product(sizes, r.batch.size() + first->size(), second->size()));
+  for (std::size_t i = 0; i < r.batch.size(); ++i) dims.push_back(sizes[i]);
+  dims.push_back(size_product(sizes, r.batch.size(), first->size()));
+  dims.push_back(size_product(sizes, r.batch.size() + first->size(), second->size()));
   m.tensor = reshape(m.tensor, dims);
   return m;
 }
@@ -111,7 +111,7 @@ TANDEM_INLINE Labelled multiply_labelled(const Labelled& a, const Labelled& b, c
   const Labels all = joined({&a.labels, &r.columns});
   Labels order;
   for (const int l : all)
-    if (has_label(b.labels, l)) order.push(l);
+    if (has_label(b.labels, l)) order.push_back(l);
   Tensor x = a.tensor, y = in_order(b, order);
   for (std::size_t i = 0; i < r.columns.size(); ++i) x = expand_dims(x, -1);
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -122,7 +122,7 @@ TANDEM_INLINE Labelled multiply_labelled(const Labelled& a, const Labelled& b, c
 // The sizes of the result's axes behind the batch: those of a's rows, then b's columns.
 TANDEM_INLINE void push_sizes(Dims& dims, const Labelled& x, const Labels& labels) {
   const std::vector<DimValue> sizes = get_shape(x.tensor);
-  for (const int l : labels) dims.push(sizes[static_cast<std::size_t>(place_of(x.labels, l))]);
+  for (const int l : labels) dims.push_back(sizes[static_cast<std::size_t>(place_of(x.labels, l))]);
 }
 
 inline constexpr i64 short_dot = 16;  // elements
@@ -144,7 +144,7 @@ TANDEM_INLINE Labelled contract(const Labelled& a, const Labelled& b, const Labe
   if (better_multiplied(a, r)) return sum_labels(multiply_labelled(a, b, r), keep);
   Labels of_b;
   for (const int l : b.labels)
-    if (has_label(r.inner, l)) of_b.push(l);
+    if (has_label(r.inner, l)) of_b.push_back(l);
   // One of them may have to be transposed: rather the one that is smaller, or unknown.
   const bool a_fits = lies_so(a.labels, r, r.rows, r.inner), b_fits = lies_so(b.labels, r, r.columns, of_b);
   const Shape &sa = a.tensor.spec().shape, &sb = b.tensor.spec().shape;
@@ -156,7 +156,7 @@ TANDEM_INLINE Labelled contract(const Labelled& a, const Labelled& b, const Labe
   if (r.rows.size() == 1 && r.columns.size() == 1) return out;
   const std::vector<DimValue> sizes = get_shape(out.tensor);
   Dims dims;
-  for (std::size_t i = 0; i < r.batch.size(); ++i) dims.push(sizes[i]);
+  for (std::size_t i = 0; i < r.batch.size(); ++i) dims.push_back(sizes[i]);
   push_sizes(dims, a, r.rows);
   push_sizes(dims, b, r.columns);
   out.tensor = reshape(out.tensor, dims);

@@ -69,7 +69,7 @@ TANDEM_INLINE Grads dense_gradient(const GradCall& c) {
     r[0] = Gradient(x.rank() == 2 ? dx : tandem::detail::reshape_like(dx, x));
   }
   if (c.needs(1)) r[1] = Gradient(flagged_product(rows(x), true, false, tall, false, false));
-  if (c.in.size() > 2) r.push(c.needs(2) ? Gradient(tandem::detail::sum_to_like(g, c.in[2])) : Gradient());
+  if (c.in.size() > 2) r.push_back(c.needs(2) ? Gradient(tandem::detail::sum_to_like(g, c.in[2])) : Gradient());
   return r;
 }
 

@@ -36,7 +36,7 @@ TANDEM_INLINE Specs infer_diag(const InferCall& c) {
                        std::to_string(columns) + " does not have " + std::to_string(n) + " elements");
   Specs r(c.spec(0));
   r[0].shape.set(v.rank() - 1, rows);
-  r[0].shape.push(columns);
+  r[0].shape.push_back(columns);
   return r;
 }
 TANDEM_INLINE Shape diag_part_shape(const InferCall& c, i64 k) {
@@ -125,7 +125,7 @@ TANDEM_INLINE Tensor linalg::tensor_diag(const Tensor& x, OpOptions o) {
         "tensor_diag", "the result of " + to_string(x.spec()) + " has more than " + std::to_string(max_rank) + " axes");
   Dims twice;
   for (int k = 0; k < 2; ++k)
-    for (const DimValue& n : sizes) twice.push(n);
+    for (const DimValue& n : sizes) twice.push_back(n);
   return reshape(diag(reshape(x, {-1}), {.where = o.where}), twice, o);
 }
 TANDEM_INLINE Tensor linalg::tensor_diag_part(const Tensor& x, OpOptions o) {
@@ -139,11 +139,11 @@ TANDEM_INLINE Tensor linalg::tensor_diag_part(const Tensor& x, OpOptions o) {
     errors::raise<errors::InvalidArgumentError>(
         "tensor_diag_part", "needs a shape whose second half equals its first half, not " + to_string(x.spec()));
   Shape first, second;
-  for (int d = 0; d < half; ++d) first.push(d), second.push(half + d);
+  for (int d = 0; d < half; ++d) first.push_back(d), second.push_back(half + d);
   const Tensor y = tandem::detail::same_dims(x, second, x, first);
   const std::vector<DimValue> sizes = get_shape(y);
   Dims kept;
-  for (int d = 0; d < half; ++d) kept.push(sizes[static_cast<std::size_t>(d)]);
+  for (int d = 0; d < half; ++d) kept.push_back(sizes[static_cast<std::size_t>(d)]);
   const Tensor n = reduce_prod(tandem::shape(y, {.out_type = DType::int64})(Slice(0, half)));
   return reshape(diag_part(reshape(y, {n, n}), {.where = o.where}), kept, o);
 }

@@ -48,7 +48,7 @@ TANDEM_INLINE EinsumTerm parse_term(const EinsumEquation& e, std::size_t begin, 
       continue;
     }
     if (letter_label(c) < 0) e.refuse(std::string("'") + c + "' is not a letter", i);
-    t.labels.push(letter_label(c));
+    t.labels.push_back(letter_label(c));
   }
   return t;
 }
@@ -80,11 +80,11 @@ TANDEM_INLINE EinsumTerms parse_equation(const EinsumEquation& e) {
 TANDEM_INLINE Labels expanded(const EinsumTerm& t, int ellipsis_axes) {
   Labels r;
   const auto dots = [&] {
-    for (int k = ellipsis_axes; k-- > 0;) r.push(first_broadcast_label + k);
+    for (int k = ellipsis_axes; k-- > 0;) r.push_back(first_broadcast_label + k);
   };
   for (std::size_t i = 0; i < t.labels.size(); ++i) {
     if (t.ellipsis == static_cast<int>(i)) dots();
-    r.push(t.labels[i]);
+    r.push_back(t.labels[i]);
   }
   if (t.ellipsis == static_cast<int>(t.labels.size())) dots();
   return r;
@@ -136,7 +136,7 @@ TANDEM_INLINE void check_unknown_sizes(LeanVector<Labelled>& operands) {
         const int l = x.labels[i];
         if (l >= first_broadcast_label || first_with(operands, l) != first) continue;
         const int at = place_of(operands[first].labels, l);
-        if (o != first || at != static_cast<int>(i)) axes.push(static_cast<i64>(i)), others.push(at);
+        if (o != first || at != static_cast<int>(i)) axes.push_back(static_cast<i64>(i)), others.push_back(at);
       }
       x.tensor = same_dims(x.tensor, axes, operands[first].tensor, others);
     }
@@ -150,9 +150,9 @@ TANDEM_INLINE Labelled without_repetition(Labelled x) {
       Axes perm = Axes::none();
       Labels rest;
       for (std::size_t a = 0; a < x.labels.size(); ++a)
-        if (a != i && a != k) perm.push(static_cast<i64>(a)), rest.push(x.labels[a]);
-      perm.push(static_cast<i64>(i)), perm.push(static_cast<i64>(k));
-      rest.push(x.labels[i]);
+        if (a != i && a != k) perm.push_back(static_cast<i64>(a)), rest.push_back(x.labels[a]);
+      perm.push_back(static_cast<i64>(i)), perm.push_back(static_cast<i64>(k));
+      rest.push_back(x.labels[i]);
       const bool last = i + 2 == x.labels.size();
       return without_repetition({linalg::diag_part(last ? x.tensor : transpose(x.tensor, {.perm = perm})), rest});
     }
@@ -179,7 +179,7 @@ TANDEM_INLINE Labels output_labels(const EinsumEquation& e, EinsumTerms& terms, 
   }
   if (any_dots) terms.out.ellipsis = 0;
   for (int l = 0; l < 52; ++l)
-    if (count[l] == 1) terms.out.labels.push(l);
+    if (count[l] == 1) terms.out.labels.push_back(l);
   return expanded(terms.out, dots);
 }
 
@@ -189,7 +189,7 @@ TANDEM_INLINE Labels kept_labels(const LeanVector<Labelled>& operands, std::size
   Labels keep = out;
   for (std::size_t o = 0; o < operands.size(); ++o)
     if (o != i && o != k)
-      for (const int l : operands[o].labels) keep.push(l);
+      for (const int l : operands[o].labels) keep.push_back(l);
   return keep;
 }
 TANDEM_INLINE double label_size(const Labelled& x, std::size_t i) {
@@ -221,7 +221,7 @@ TANDEM_INLINE void combine_pair(LeanVector<Labelled>& operands, const Labels& ou
   const Labels keep = kept_labels(operands, first, second, out);
   const auto needed = [&](const Labels& other) {
     Labels r = keep;
-    for (const int l : other) r.push(l);
+    for (const int l : other) r.push_back(l);
     return r;
   };
   const Labelled a = sum_labels(operands[first], needed(operands[second].labels)),

@@ -39,7 +39,7 @@ TANDEM_INLINE Specs infer_matmul(const InferCall& c) {
   Shape& s = r[0].shape;
   if (a.shape.rank() > 2 || b.shape.rank() > 2) {
     s = broadcast_shape(c, without_matrix(a.shape), without_matrix(b.shape));
-    s.push(0), s.push(0);
+    s.push_back(0), s.push_back(0);
   }
   s.set(s.rank() - 2, a.shape.dim(t.transpose_a ? -1 : -2));
   s.set(s.rank() - 1, b.shape.dim(t.transpose_b ? -2 : -1));

@@ -91,7 +91,7 @@ TANDEM_INLINE Tensor norm(const Tensor& x, NormOptions o) {
   if (o.keepdims) return identity(y, {o.name, o.where});
   if (!o.axis.given() && x.rank() == 0) return y;
   Axes all = o.axis;
-  for (int i = 0; !o.axis.given() && i < x.rank(); ++i) all.push(i);
+  for (int i = 0; !o.axis.given() && i < x.rank(); ++i) all.push_back(i);
   return squeeze(y, {.name = o.name, .where = o.where, .axis = all});
 }
 

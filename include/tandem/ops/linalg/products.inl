@@ -19,12 +19,12 @@ namespace detail {
 }
 TANDEM_INLINE Axes trailing_axes(i64 count, int rank) {
   Axes r = Axes::none();
-  for (i64 i = 0; i < count; ++i) r.push(rank - count + i);
+  for (i64 i = 0; i < count; ++i) r.push_back(rank - count + i);
   return r;
 }
 TANDEM_INLINE Axes leading_axes(i64 count) {
   Axes r = Axes::none();
-  for (i64 i = 0; i < count; ++i) r.push(i);
+  for (i64 i = 0; i < count; ++i) r.push_back(i);
   return r;
 }
 
@@ -46,22 +46,22 @@ TANDEM_INLINE Tensor tensordot(const Tensor& a, const Tensor& b, const Tensordot
   tandem::detail::Labelled x{a, {}}, y{b, {}};
   tandem::detail::Labels keep;
   Shape paired_a, paired_b;
-  for (int i = 0; i < sa.rank(); ++i) x.labels.push(i);
-  for (int i = 0; i < sb.rank(); ++i) y.labels.push(max_rank + i);
+  for (int i = 0; i < sa.rank(); ++i) x.labels.push_back(i);
+  for (int i = 0; i < sb.rank(); ++i) y.labels.push_back(max_rank + i);
   for (int k = 0; k < in_a.size(); ++k) {
     const int p = resolve_axis("tensordot", in_a[k], sa.rank()), q = resolve_axis("tensordot", in_b[k], sb.rank());
     if (sa.dim(p) != sb.dim(q) && sa.dim(p) != none && sb.dim(q) != none)
       refuse("axis " + std::to_string(p) + " of a and axis " + std::to_string(q) + " of b have different sizes");
     y.labels[static_cast<std::size_t>(q)] = p;
-    paired_a.push(p), paired_b.push(q);
+    paired_a.push_back(p), paired_b.push_back(q);
   }
   y.tensor = tandem::detail::same_dims(b, paired_b, a, paired_a);
   if (sa.rank() + sb.rank() - 2 * in_a.size() > max_rank)
     refuse("the result has more than " + std::to_string(max_rank) + " axes");
   for (const int l : x.labels)
-    if (!tandem::detail::has_label(y.labels, l)) keep.push(l);
+    if (!tandem::detail::has_label(y.labels, l)) keep.push_back(l);
   for (const int l : y.labels)
-    if (l >= max_rank) keep.push(l);
+    if (l >= max_rank) keep.push_back(l);
   return identity(tandem::detail::contract(x, y, keep).tensor, o);
 }
 
@@ -75,10 +75,10 @@ TANDEM_INLINE Tensor linalg::kron(const Tensor& a, const Tensor& b, OpOptions o)
   const std::vector<DimValue> sizes = get_shape(y);
   Dims dims;
   const std::size_t batch = sizes.size() - 4;
-  for (std::size_t i = 0; i < batch; ++i) dims.push(sizes[i]);
+  for (std::size_t i = 0; i < batch; ++i) dims.push_back(sizes[i]);
   for (std::size_t i = batch; i < sizes.size(); i += 2) {
     const DimValue &p = sizes[i], &q = sizes[i + 1];
-    dims.push(p.is_known() && q.is_known() ? Dim(p.number * q.number) : Dim(p.value() * q.value()));
+    dims.push_back(p.is_known() && q.is_known() ? Dim(p.number * q.number) : Dim(p.value() * q.value()));
   }
   return reshape(y, dims, o);
 }

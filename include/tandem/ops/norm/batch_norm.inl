@@ -33,8 +33,8 @@ TANDEM_INLINE Specs infer_batch_norm(const InferCall& c) {
   Spec params = check_batch_norm(c, 0, 0);
   params.dtype = widened(params.dtype);  // the gradient reads the statistics
   Specs out(c.spec(0));
-  out.push(params);
-  out.push(params);
+  out.push_back(params);
+  out.push_back(params);
   return out;
 }
 TANDEM_INLINE Specs infer_batch_norm_grad(const InferCall& c) {
@@ -42,8 +42,8 @@ TANDEM_INLINE Specs infer_batch_norm_grad(const InferCall& c) {
   if (c.spec(0).dtype != c.spec(1).dtype || !c.spec(0).shape.is_compatible_with(c.spec(1).shape))
     raise_specs(c, "gradient shape does not match result shape");
   Specs out(c.spec(1));
-  out.push(params);
-  out.push(params);
+  out.push_back(params);
+  out.push_back(params);
   return out;
 }
 TANDEM_INLINE std::size_t batch_norm_scratch(Span<const Spec> in, const Attrs& a) {
@@ -56,7 +56,7 @@ struct Channels {
   Axes others = Axes::none();
   Channels(const char* op, i64 at, int rank_of_x) : axis(resolve_axis(op, at, rank_of_x)), rank(rank_of_x) {
     for (int d = 0; d < rank; ++d)
-      if (d != axis) others.push(d);
+      if (d != axis) others.push_back(d);
   }
   Tensor spread(const Tensor& t) const { return axis == rank - 1 ? t : along_axes(t, 1u << axis, rank); }
 };

@@ -55,13 +55,15 @@ TANDEM_INLINE Tensor nn::group_norm(const Tensor& x, i64 groups, GroupNormOption
   const std::vector<DimValue> sizes = get_shape(x);
   for (int d = 0; d < x.rank(); ++d) {
     const DimValue& size = sizes[static_cast<std::size_t>(d)];
-    if (d == axis) split.push(groups);
+    if (d == axis) split.push_back(groups);
     // Not -1 for open channels: it would be ambiguous next to an axis of size 0.
-    split.push(d != axis ? Dim(size) : size.is_known() ? Dim(channels / groups) : Dim(floordiv(size.tensor, groups)));
+    split.push_back(d != axis         ? Dim(size)
+                    : size.is_known() ? Dim(channels / groups)
+                                      : Dim(floordiv(size.tensor, groups)));
   }
   Axes over = Axes::none();
   for (int d = 1; d <= x.rank(); ++d)
-    if (d != axis) over.push(d);
+    if (d != axis) over.push_back(d);
   const Tensor grouped = reshape(tandem::detail::widened(x), split);
   // Channels first: what is normalized together is contiguous.
   const Tensor y = axis == 1 ? layer_norm(grouped, {.axis = over, .epsilon = o.epsilon})
@@ -73,7 +75,7 @@ TANDEM_INLINE Tensor nn::instance_norm(const Tensor& x, GroupNormOptions o) {
   const int axis = tandem::detail::channel_axis("instance_norm", x, o);
   Axes over = Axes::none();
   for (int d = 1; d < x.rank(); ++d)
-    if (d != axis) over.push(d);
+    if (d != axis) over.push_back(d);
   const Tensor wide = tandem::detail::widened(x);
   const Tensor y = axis == 1 && x.rank() > 2 ? layer_norm(wide, {.axis = over, .epsilon = o.epsilon})
                                              : tandem::detail::normalized_over(wide, over, o.epsilon);

@@ -18,7 +18,7 @@ namespace detail {
 
 inline Shape trailing(const Shape& s, i64 axes) {
   Shape r;
-  for (int d = s.rank() - static_cast<int>(axes); d < s.rank(); ++d) r.push(s.dim(d));
+  for (int d = s.rank() - static_cast<int>(axes); d < s.rank(); ++d) r.push_back(s.dim(d));
   return r;
 }
 // Checks the attributes and the parameters from input `first` on; x is input `first` - 1.
@@ -44,14 +44,15 @@ TANDEM_INLINE Specs infer_layer_norm_grad(const InferCall& c) {
   if (c.spec(0).dtype != x.dtype || !c.spec(0).shape.is_compatible_with(x.shape))
     raise_specs(c, "gradient shape does not match result shape");
   Specs out(x);
-  for (int i = 0; i < int{a.scale} + int{a.offset}; ++i) out.push(Spec{trailing(x.shape, a.axes), x.dtype, x.device});
+  for (int i = 0; i < int{a.scale} + int{a.offset}; ++i)
+    out.push_back(Spec{trailing(x.shape, a.axes), x.dtype, x.device});
   return out;
 }
 TANDEM_INLINE Grads layer_norm_gradient(const OpDef& grad, const GradCall& c) {
   InlinedVector<const Tensor*, 8> in(&c.g[0], &c.in[0]);
-  if (c.get<rules::LayerNormAttrs>().scale) in.push(&c.in[1]);
+  if (c.get<rules::LayerNormAttrs>().scale) in.push_back(&c.in[1]);
   Grads r;
-  for (Tensor& t : apply(grad, {in.begin(), in.size()}, c.attrs)) r.push(Gradient(std::move(t)));
+  for (Tensor& t : apply(grad, {in.begin(), in.size()}, c.attrs)) r.push_back(Gradient(std::move(t)));
   return r;
 }
 TANDEM_INLINE Grads gradient_layer_norm(const GradCall& c) { return layer_norm_gradient(layer_norm_grad_op, c); }
@@ -62,12 +63,12 @@ TANDEM_INLINE std::size_t layer_norm_scratch(Span<const Spec> in, const Attrs& a
 
 inline Axes last_axes(i64 n) {
   Axes r = Axes::none();
-  for (i64 d = 1; d <= n; ++d) r.push(-d);
+  for (i64 d = 1; d <= n; ++d) r.push_back(-d);
   return r;
 }
 inline Axes first_axes(i64 n) {
   Axes r = Axes::none();
-  for (i64 d = 0; d < n; ++d) r.push(d);
+  for (i64 d = 0; d < n; ++d) r.push_back(d);
   return r;
 }
 // (x - mean) / sqrt(variance + epsilon) over `axes`, and the factor.
@@ -94,8 +95,8 @@ TANDEM_INLINE Tensors composed_norm_grad(Span<const Tensor> in, const rules::Lay
   if (centered) dx = dx - reduce_mean(h, over);
   Tensors out(z.factor * dx);
   const Axes rows = first_axes(in[0].rank() - a.axes);
-  if (a.scale) out.push(reduce_sum(in[0] * z.value, {.axis = rows}));
-  if (a.offset) out.push(reduce_sum(in[0], {.axis = rows}));
+  if (a.scale) out.push_back(reduce_sum(in[0] * z.value, {.axis = rows}));
+  if (a.offset) out.push_back(reduce_sum(in[0], {.axis = rows}));
   return out;
 }
 TANDEM_INLINE Tensors reference_layer_norm(Span<const Tensor> in, const Attrs& a) {
@@ -123,7 +124,7 @@ TANDEM_INLINE Tensor along_axes(const Tensor& t, std::uint32_t mask, const Tenso
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     const bool own = mask >> d & 1u;
     known = known && (!own || sizes[d].is_known());
-    dims.push(own ? Dim(sizes[d]) : Dim(1));
+    dims.push_back(own ? Dim(sizes[d]) : Dim(1));
   }
   return known ? along_axes(t, mask, x.rank()) : reshape(t, dims);
 }
@@ -137,15 +138,15 @@ TANDEM_INLINE Tensor norm_over(const OpDef& op, const Tensor& x, const Axes& axe
   while (n < rank && mask >> (rank - 1 - n) & 1u) ++n;
   if (n > 0 && mask == (all & ~((1u << (rank - n)) - 1))) {
     InlinedVector<const Tensor*, 8> in(&x);
-    if (scale.is_set()) in.push(&scale);
-    if (offset.is_set()) in.push(&offset);
+    if (scale.is_set()) in.push_back(&scale);
+    if (offset.is_set()) in.push_back(&offset);
     return apply_one(op, {in.begin(), in.size()}, rules::LayerNormAttrs{n, epsilon, scale.is_set(), offset.is_set()},
                      o);
   }
   if (mask == 0) errors::raise<errors::InvalidArgumentError>(op.name, "needs at least one axis");
   Shape want;
   for (int d = 0; d < rank; ++d)
-    if (mask >> d & 1u) want.push(x.shape().dim(d));
+    if (mask >> d & 1u) want.push_back(x.shape().dim(d));
   for (const Tensor* t : {&scale, &offset})
     if (t->is_set() && (t->dtype() != x.dtype() || !t->shape().is_compatible_with(want)))
       errors::raise<errors::InvalidArgumentError>(

@@ -20,7 +20,7 @@ TANDEM_INLINE Specs infer_add_n(const InferCall& c) {
 }
 TANDEM_INLINE Grads add_n_gradient(const GradCall& c) {
   Grads r;
-  for (std::size_t i = 0; i < c.in.size(); ++i) r.push(c.needs(i) ? Gradient(c.g[0]) : Gradient());
+  for (std::size_t i = 0; i < c.in.size(); ++i) r.push_back(c.needs(i) ? Gradient(c.g[0]) : Gradient());
   return r;
 }
 

@@ -47,7 +47,7 @@ TANDEM_INLINE Specs infer_counted(const InferCall& c) {
 TANDEM_INLINE Grads random_gamma_gradient(const GradCall& c) {
   const Tensor& alpha = c.in[0];
   Grads r{Gradient(), Gradient()};
-  while (r.size() < c.in.size()) r.push(Gradient());
+  while (r.size() < c.in.size()) r.push_back(Gradient());
   if (!c.needs(0)) return r;
   const rules::GammaSampleAttrs attrs{c.get<rules::DistributionAttrs>().log};
   const Tensor g = c.g[0] * apply1(gamma_sample_grad_op, attrs, no_options, alpha, c.out[0]);
@@ -106,8 +106,8 @@ struct Draw {
     if (parameter.rank() == 0 && shape.is_known()) return parameter;
     if (is_whole) return broadcast_to(parameter, shape);
     Dims dims;
-    for (const DimValue& d : shape.values(op)) dims.push(d);
-    for (const DimValue& d : get_shape(parameter)) dims.push(d);
+    for (const DimValue& d : shape.values(op)) dims.push_back(d);
+    for (const DimValue& d : get_shape(parameter)) dims.push_back(d);
     return broadcast_to(parameter, dims);
   }
   rules::DistributionAttrs attrs(DType dtype, const char* parameter, bool log = false) const {

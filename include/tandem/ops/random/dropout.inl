@@ -49,7 +49,7 @@ TANDEM_INLINE Dims noise_dims(const char* op, const Tensor& x, const Shape& nois
     const DimValue& size = sizes[static_cast<std::size_t>(i + skip)];
     const i64 n = noise.dim(i);
     fits = n == none || n == 1 || !size.is_known() || size.is(n);
-    r.push(n == none ? Dim(size) : Dim(n));
+    r.push_back(n == none ? Dim(size) : Dim(n));
   }
   if (!fits)
     errors::raise<errors::InvalidArgumentError>(

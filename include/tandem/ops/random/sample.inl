@@ -21,7 +21,7 @@ TANDEM_INLINE Specs infer_categorical(const InferCall& c) {
     raise_specs(c, "cannot draw " + std::to_string(a.num_samples) + " " + name(a.dtype) + " from");
   if (s.dim(-1) == 0) raise_specs(c, "there are no classes to draw from");
   s.resize(s.rank() - 1);
-  if (!a.squeeze) s.push(a.num_samples);
+  if (!a.squeeze) s.push_back(a.num_samples);
   return out;
 }
 TANDEM_INLINE std::size_t categorical_workspace(Span<const Spec> in, const Attrs&) {

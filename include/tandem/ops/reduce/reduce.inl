@@ -26,8 +26,8 @@ TANDEM_INLINE Grads gradient_prod(const GradCall& c) {
   InlinedVector<int, 8> axes;
   for (int d = 0; d < c.in[0].rank(); ++d)
     if (mask >> d & 1u) {
-      axes.push(d);
-      partial.push(reduce_prod(partial.back(), {.axis = d, .keepdims = true}));
+      axes.push_back(d);
+      partial.push_back(reduce_prod(partial.back(), {.axis = d, .keepdims = true}));
     }
   Tensor g = broadcast_like(c.g[0], partial.back(), lost_axes(a));
   for (unsigned i = axes.size(); i-- > 0;) {

@@ -44,10 +44,10 @@ TANDEM_INLINE Tensor upstream_or_zeros(const GradCall& c, std::size_t i) {
 TANDEM_INLINE Grads rnn_gradient(const OpDef& grad, const InlinedVector<Tensor, 16>& all, const GradCall& c,
                                  unsigned inputs) {
   InlinedVector<const Tensor*, 16> in;
-  for (const Tensor& t : all) in.push(&t);
+  for (const Tensor& t : all) in.push_back(&t);
   Tensors out = apply(grad, {in.begin(), in.size()}, rules::RnnGradAttrs{c.needs(0)});
   Grads r;
-  for (unsigned i = 0; i < inputs; ++i) r.push(i == 0 && !c.needs(0) ? Gradient() : Gradient(std::move(out[i])));
+  for (unsigned i = 0; i < inputs; ++i) r.push_back(i == 0 && !c.needs(0) ? Gradient() : Gradient(std::move(out[i])));
   return r;
 }
 // After the forward op's inputs come the values it saved (its first output and those after the public ones) and the
@@ -56,8 +56,8 @@ TANDEM_INLINE void check_rnn_grad(const InferCall& c) {
   const BackwardOf& at = *c.op.rare.backward_of;
   const std::size_t lengths = at.upstream + std::size_t{at.outputs};
   InlinedVector<const Tensor*, 8> in;
-  for (std::size_t i = 0; i < at.inputs; ++i) in.push(c.in[i]);
-  if (c.in.size() > lengths) in.push(c.in[lengths]);
+  for (std::size_t i = 0; i < at.inputs; ++i) in.push_back(c.in[i]);
+  if (c.in.size() > lengths) in.push_back(c.in[lengths]);
   const Specs made = at.forward->infer({c.op, {in.begin(), in.size()}, no_attrs, c.options});
   const auto agrees = [&](std::size_t i, std::size_t k) {
     return c.spec(i).dtype == made[k].dtype && fits(c.spec(i).shape, made[k].shape);
@@ -71,7 +71,7 @@ TANDEM_INLINE void check_rnn_grad(const InferCall& c) {
 TANDEM_INLINE Specs infer_rnn_grad(const InferCall& c) {
   check_rnn_grad(c);
   Specs out;
-  for (std::size_t i = 0; i < c.op.rare.backward_of->inputs; ++i) out.push(c.spec(i));
+  for (std::size_t i = 0; i < c.op.rare.backward_of->inputs; ++i) out.push_back(c.spec(i));
   if (!c.get<rules::RnnGradAttrs>().input) out[0].shape = {0};
   return out;
 }
@@ -144,7 +144,7 @@ TANDEM_INLINE Tensors rnn_reference(const char* op, Span<const Tensor> in, std::
     output = zeros({0, b, u}, {.dtype = dtype});
   }
   Tensors out(cast(output, dtype));
-  for (std::size_t i = 0; i < states; ++i) out.push(cast(r[i], dtype));
+  for (std::size_t i = 0; i < states; ++i) out.push_back(cast(r[i], dtype));
   return out;
 }
 

@@ -20,7 +20,7 @@ TANDEM_INLINE Specs infer_gru(const InferCall& c) {
   const i64 u = h0.shape.rank() == 2 ? h0.shape.dim(1) : none;
   check_rnn(c, 3, 1, {2, u == none ? none : 3 * u});
   Specs out;
-  const auto push = [&](const Shape& s) { out.push(Spec{s, x.dtype, x.device}); };
+  const auto push = [&](const Shape& s) { out.push_back(Spec{s, x.dtype, x.device}); };
   push({x.shape.dim(0), x.shape.dim(1), u});
   push(h0.shape);
   push({x.shape.dim(0), x.shape.dim(1), u == none ? none : 3 * u});
@@ -34,10 +34,10 @@ TANDEM_INLINE Tensors gru_reference(Span<const Tensor> in, const Attrs&) {
 }
 TANDEM_INLINE Grads gru_gradient(const GradCall& c) {
   InlinedVector<Tensor, 16> all;
-  for (int i = 0; i < 5; ++i) all.push(c.in[static_cast<std::size_t>(i)]);
-  for (int i : {0, 2, 3}) all.push(c.out[static_cast<std::size_t>(i)]);
-  for (int i = 0; i < 2; ++i) all.push(upstream_or_zeros(c, static_cast<std::size_t>(i)));
-  if (c.in.size() > 5) all[0] = within_lengths(c.in[0], c.in[5]), all.push(c.in[5]);
+  for (int i = 0; i < 5; ++i) all.push_back(c.in[static_cast<std::size_t>(i)]);
+  for (int i : {0, 2, 3}) all.push_back(c.out[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < 2; ++i) all.push_back(upstream_or_zeros(c, static_cast<std::size_t>(i)));
+  if (c.in.size() > 5) all[0] = within_lengths(c.in[0], c.in[5]), all.push_back(c.in[5]);
   return rnn_gradient(gru_grad_op, all, c, 5);
 }
 
@@ -93,7 +93,7 @@ TANDEM_INLINE Tensor gru_cell(const Tensor& x, const Tensor& h, const Tensor& ke
 TANDEM_INLINE GruResult gru(const Tensor& x, const Tensor& initial, const Tensor& kernel,
                             const Tensor& recurrent_kernel, const Tensor& bias, GruOptions o) {
   InlinedVector<const Tensor*, 8> in(&x, &initial, &kernel, &recurrent_kernel, &bias);
-  if (o.sequence_length.is_set()) in.push(&o.sequence_length);
+  if (o.sequence_length.is_set()) in.push_back(&o.sequence_length);
   Tensors out = apply(gru_op, {in.begin(), in.size()}, no_attrs, {o.name, o.where});
   return {std::move(out[0]), std::move(out[1])};
 }

@@ -20,7 +20,7 @@ TANDEM_INLINE Specs infer_lstm(const InferCall& c) {
   check_rnn(c, 4, 2, {});
   const i64 u = h0.shape.dim(1);
   Specs out;
-  const auto push = [&](const Shape& s) { out.push(Spec{s, x.dtype, x.device}); };
+  const auto push = [&](const Shape& s) { out.push_back(Spec{s, x.dtype, x.device}); };
   push({x.shape.dim(0), x.shape.dim(1), u});
   push(h0.shape);
   push(h0.shape);
@@ -38,10 +38,10 @@ TANDEM_INLINE Tensors lstm_reference(Span<const Tensor> in, const Attrs&) {
 
 TANDEM_INLINE Grads lstm_gradient(const GradCall& c) {
   InlinedVector<Tensor, 16> all;
-  for (int i = 0; i < 6; ++i) all.push(c.in[static_cast<std::size_t>(i)]);
-  for (int i : {0, 3, 4}) all.push(c.out[static_cast<std::size_t>(i)]);
-  for (int i = 0; i < 3; ++i) all.push(upstream_or_zeros(c, static_cast<std::size_t>(i)));
-  if (c.in.size() > 6) all[0] = within_lengths(c.in[0], c.in[6]), all.push(c.in[6]);
+  for (int i = 0; i < 6; ++i) all.push_back(c.in[static_cast<std::size_t>(i)]);
+  for (int i : {0, 3, 4}) all.push_back(c.out[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < 3; ++i) all.push_back(upstream_or_zeros(c, static_cast<std::size_t>(i)));
+  if (c.in.size() > 6) all[0] = within_lengths(c.in[0], c.in[6]), all.push_back(c.in[6]);
   return rnn_gradient(lstm_grad_op, all, c, 6);
 }
 
@@ -90,7 +90,7 @@ TANDEM_INLINE LstmState lstm_cell(const Tensor& x, const LstmState& s, const Ten
 TANDEM_INLINE LstmResult lstm(const Tensor& x, const LstmState& initial, const Tensor& kernel,
                               const Tensor& recurrent_kernel, const Tensor& bias, LstmOptions o) {
   InlinedVector<const Tensor*, 8> in(&x, &initial.h, &initial.c, &kernel, &recurrent_kernel, &bias);
-  if (o.sequence_length.is_set()) in.push(&o.sequence_length);
+  if (o.sequence_length.is_set()) in.push_back(&o.sequence_length);
   Tensors out = apply(lstm_op, {in.begin(), in.size()}, no_attrs, {o.name, o.where});
   return {std::move(out[0]), {std::move(out[1]), std::move(out[2])}};
 }

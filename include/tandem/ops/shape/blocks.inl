@@ -112,13 +112,13 @@ TANDEM_INLINE Tensor space_to_batch_nd(const Tensor& x, const std::vector<i64>& 
   for (int i = 0; i < m; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const DimValue n = detail::divided(op, y, d[at + 1], i + 1, block_shape[at]);
-    parts.push(n), parts.push(block_shape[at]), dims.push(n);
-    perm.push(2 * i + 2);
+    parts.push_back(n), parts.push_back(block_shape[at]), dims.push_back(n);
+    perm.push_back(2 * i + 2);
   }
-  for (int i = 0; i <= m; ++i) perm.push(i == 0 ? 0 : 2 * i - 1);
+  for (int i = 0; i <= m; ++i) perm.push_back(i == 0 ? 0 : 2 * i - 1);
   for (int i = m + 1; i < y.rank(); ++i) {
-    parts.push(d[static_cast<std::size_t>(i)]), dims.push(d[static_cast<std::size_t>(i)]);
-    perm.push(i + m);
+    parts.push_back(d[static_cast<std::size_t>(i)]), dims.push_back(d[static_cast<std::size_t>(i)]);
+    perm.push_back(i + m);
   }
   return detail::rearranged(y, parts, perm, dims, o);
 }
@@ -133,14 +133,16 @@ TANDEM_INLINE Tensor batch_to_space_nd(const Tensor& x, const std::vector<i64>& 
   Dims parts, dims{batch};
   Axes perm(m);
   rules::StridedSliceAttrs cut;
-  const auto keep = [&](i64 begin, i64 end) { cut.begin.push(begin), cut.end.push(end), cut.step.push(1); };
-  for (const i64 b : block_shape) parts.push(b);
-  parts.push(batch), keep(0, none);
+  const auto keep = [&](i64 begin, i64 end) {
+    cut.begin.push_back(begin), cut.end.push_back(end), cut.step.push_back(1);
+  };
+  for (const i64 b : block_shape) parts.push_back(b);
+  parts.push_back(batch), keep(0, none);
   for (int i = 0; i < x.rank() - 1; ++i) {
     const DimValue& n = d[static_cast<std::size_t>(i) + 1];
-    parts.push(n), perm.push(m + 1 + i);
+    parts.push_back(n), perm.push_back(m + 1 + i);
     if (i >= m) {
-      dims.push(n), keep(0, none);
+      dims.push_back(n), keep(0, none);
       continue;
     }
     const auto at = static_cast<std::size_t>(i);
@@ -151,9 +153,9 @@ TANDEM_INLINE Tensor batch_to_space_nd(const Tensor& x, const std::vector<i64>& 
       detail::raise_blocks(op, x,
                            "crops of " + std::to_string(first) + " and " + std::to_string(second) + " exceed axis " +
                                std::to_string(i + 1));
-    perm.push(i), keep(first, second ? -second : none);
+    perm.push_back(i), keep(first, second ? -second : none);
     // If the crops exceed a size that is not known, the reshape, to more elements than there are, raises.
-    dims.push(whole.is_known() || cropped == 0 ? whole : DimValue{0, maximum(whole.tensor, cropped)});
+    dims.push_back(whole.is_known() || cropped == 0 ? whole : DimValue{0, maximum(whole.tensor, cropped)});
   }
   return apply1(strided_slice_op, cut, o, detail::rearranged(x, parts, perm, dims, no_options));
 }

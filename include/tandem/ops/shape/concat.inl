@@ -13,7 +13,7 @@ namespace detail {
 
 TANDEM_INLINE Tensor apply_join(const OpDef& op, const TensorList& list, const Attrs& attrs, const OpOptions& o) {
   InlinedVector<const Tensor*, 8> in;
-  for (const Tensor& t : list.list()) in.push(&t);
+  for (const Tensor& t : list.list()) in.push_back(&t);
   return apply_one(op, {in.begin(), in.size()}, attrs, o);
 }
 TANDEM_INLINE std::vector<Tensor> to_vector(Tensors&& t) {
@@ -49,10 +49,10 @@ TANDEM_INLINE void concat_kernel(const KernelCall& c) {
 }
 TANDEM_INLINE Grads concat_gradient(const GradCall& c) {
   InlinedVector<const Tensor*, 8> in(&c.g[0]);
-  for (const Tensor& t : c.in) in.push(&t);
+  for (const Tensor& t : c.in) in.push_back(&t);
   const Tensors pieces = apply(split_like_op, {in.begin(), in.size()}, c.attrs);
   Grads r;
-  for (const Tensor& t : pieces) r.push(t);
+  for (const Tensor& t : pieces) r.push_back(t);
   return r;
 }
 
@@ -60,7 +60,7 @@ TANDEM_INLINE Grads concat_gradient(const GradCall& c) {
 TANDEM_INLINE Specs infer_split_like(const InferCall& c) {
   check_upstream(c, &infer_concat, c.attrs, c.in.subspan(1));
   Specs r;
-  for (std::size_t i = 1; i < c.in.size(); ++i) r.push(Spec{c.spec(i).shape, c.spec(0).dtype, c.spec(0).device});
+  for (std::size_t i = 1; i < c.in.size(); ++i) r.push_back(Spec{c.spec(i).shape, c.spec(0).dtype, c.spec(0).device});
   return r;
 }
 TANDEM_INLINE void split_like_kernel(const KernelCall& c) {
@@ -94,7 +94,7 @@ TANDEM_INLINE void stack_kernel(const KernelCall& c) {
 TANDEM_INLINE Grads stack_gradient(const GradCall& c) {
   Grads r;
   const i64 n = static_cast<i64>(c.in.size());
-  for (Tensor& t : unstack(c.g[0], {.axis = c.get<rules::JoinAttrs>().axis, .num = n})) r.push(std::move(t));
+  for (Tensor& t : unstack(c.g[0], {.axis = c.get<rules::JoinAttrs>().axis, .num = n})) r.push_back(std::move(t));
   return r;
 }
 
@@ -111,7 +111,7 @@ TANDEM_INLINE IntList part_sizes(const InferCall& c, i64 n) {
           c.op.name, std::to_string(a.count) + " does not divide the size of axis " + std::to_string(a.axis) + " of " +
                          to_string(c.spec(0)));
     parts.reserve(static_cast<unsigned>(a.count));
-    for (i64 i = 0; i < a.count; ++i) parts.push(n == none ? none : n / a.count);
+    for (i64 i = 0; i < a.count; ++i) parts.push_back(n == none ? none : n / a.count);
     return parts;
   }
   i64 rest = n, *unknown = nullptr;
@@ -136,7 +136,7 @@ TANDEM_INLINE Specs infer_split(const InferCall& c) {
   if (a.count > most_pieces || (!a.sizes.empty() && a.sizes.size() != static_cast<std::size_t>(a.count)))
     raise_specs(c, std::to_string(a.count) + " parts, but " + std::to_string(a.sizes.size()) + " sizes");
   Specs r;
-  for (i64 size : part_sizes(c, c.spec(0).shape.dim(axis))) r.push(c.spec(0)).shape.set(axis, size);
+  for (i64 size : part_sizes(c, c.spec(0).shape.dim(axis))) r.push_back(c.spec(0)).shape.set(axis, size);
   return r;
 }
 TANDEM_INLINE void split_kernel(const KernelCall& c) {
@@ -167,7 +167,7 @@ TANDEM_INLINE Specs infer_unstack(const InferCall& c) {
   s.shape.erase(0);
   Specs r;
   r.reserve(static_cast<unsigned>(n));
-  for (i64 i = 0; i < n; ++i) r.push(s);
+  for (i64 i = 0; i < n; ++i) r.push_back(s);
   return r;
 }
 TANDEM_INLINE Grads unstack_gradient(const GradCall& c) {
@@ -275,7 +275,7 @@ TANDEM_INLINE std::vector<Tensor> split(const Tensor& x, const std::vector<i64>&
     errors::raise<errors::InvalidArgumentError>("split", open ? "only one size may be -1" : "no sizes are given");
   IntList list;
   list.reserve(static_cast<unsigned>(sizes.size()));
-  for (i64 s : sizes) list.push(s);
+  for (i64 s : sizes) list.push_back(s);
   return detail::split_by(x, {o.axis, static_cast<i64>(sizes.size()), std::move(list)}, {o.name, o.where});
 }
 TANDEM_INLINE std::vector<Tensor> unstack(const Tensor& x, UnstackOptions o) {
@@ -288,7 +288,7 @@ TANDEM_INLINE std::vector<Tensor> unstack(const Tensor& x, UnstackOptions o) {
         "axis " + std::to_string(axis) + " of " + to_string(x.spec()) + " has an unknown size; specify .num");
   Axes perm(axis);
   for (int i = 0; i < x.rank(); ++i)
-    if (i != axis) perm.push(i);
+    if (i != axis) perm.push_back(i);
   const Tensor rows = axis == 0 ? x : transpose(x, {.perm = perm});
   const Tensor* const in[] = {&rows};
   return detail::to_vector(apply(unstack_op, in, rules::SplitAttrs{0, n, {}}, {o.name, o.where}));

@@ -42,9 +42,9 @@ TANDEM_INLINE Shape Dims::numbers(const char* op) const {
   if (is_whole_) {
     detail::check_dims_tensor(op, whole_, 1);
     if (whole_.dtype() == DType::int64)
-      for (i64 d : whole_.to_vector<i64>()) r.push(d);
+      for (i64 d : whole_.to_vector<i64>()) r.push_back(d);
     else
-      for (int d : whole_.to_vector<int>()) r.push(d);
+      for (int d : whole_.to_vector<int>()) r.push_back(d);
     return r;
   }
   for (int i = 0; i < r.rank(); ++i)
@@ -58,7 +58,7 @@ TANDEM_INLINE Shape Dims::known(const char* op) const {
     detail::check_dims_tensor(op, whole_, 1);
     if (whole_.shape().dim(0) == none)
       errors::raise<errors::InvalidArgumentError>(op, "the number of sizes must be known: " + to_string(whole_.spec()));
-    for (i64 i = 0; i < whole_.shape().dim(0); ++i) r.push(none);
+    for (i64 i = 0; i < whole_.shape().dim(0); ++i) r.push_back(none);
     return r;
   }
   for (int i = 0; i < r.rank(); ++i)
@@ -120,7 +120,7 @@ TANDEM_INLINE Shape detail::dims_with_known(const InferCall& c) {
   if (dims.dtype != DType::int64 || dims.shape.rank() != 1 || dims.shape.dim(0) == none)
     raise_specs(c, "the dims must be an int64 vector of known length");
   Shape open;
-  for (i64 i = 0; i < dims.shape.dim(0); ++i) open.push(none);
+  for (i64 i = 0; i < dims.shape.dim(0); ++i) open.push_back(none);
   return with_known(c, open);
 }
 

@@ -47,8 +47,8 @@ TANDEM_INLINE Tensor repeat_all(const Tensor& x, int axis, i64 n, const OpOption
   if (n < 0) errors::raise<errors::InvalidArgumentError>("repeat", std::to_string(n) + " repeats");
   Dims multiples;
   rules::CollapseAttrs groups;
-  for (int i = 0; i <= x.rank(); ++i) multiples.push(i == axis + 1 ? n : 1);
-  for (int i = 0; i < x.rank(); ++i) groups.counts.push(i == axis ? 2 : 1);
+  for (int i = 0; i <= x.rank(); ++i) multiples.push_back(i == axis + 1 ? n : 1);
+  for (int i = 0; i < x.rank(); ++i) groups.counts.push_back(i == axis ? 2 : 1);
   return apply1(collapse_dims_op, groups, o, tile(expand_dims(x, axis + 1), multiples));
 }
 TANDEM_INLINE Tensor flat_unless(const Tensor& x, const RepeatOptions& o) { return o.axis ? x : reshape(x, {-1}); }
@@ -115,10 +115,10 @@ TANDEM_INLINE std::vector<Tensor> meshgrid(const TensorList& list, MeshgridOptio
     vectors.push_back(x.rank() ? x : expand_dims(x, 0));
   }
   Dims shape;
-  for (int k = 0; k < count; ++k) shape.push(get_shape(vectors[static_cast<std::size_t>(axis_of(k))])[0]);
+  for (int k = 0; k < count; ++k) shape.push_back(get_shape(vectors[static_cast<std::size_t>(axis_of(k))])[0]);
   for (int i = 0; i < count; ++i) {
     Dims along;
-    for (int k = 0; k < count; ++k) along.push(k == axis_of(i) ? -1 : 1);
+    for (int k = 0; k < count; ++k) along.push_back(k == axis_of(i) ? -1 : 1);
     r.push_back(broadcast_to(reshape(vectors[static_cast<std::size_t>(i)], along), shape, {o.name, o.where}));
   }
   return r;

@@ -90,7 +90,7 @@ TANDEM_INLINE Specs infer_squeeze(const InferCall& c) {
     if (named && !axis.given() && x.dim(i) == none)
       raise_specs(c, "cannot tell whether an axis with an unknown dimension has size 1", "name the axes: .axis");
     if (!named || x.dim(i) != 1) {
-      if (!(named && x.dim(i) == none)) s.push(x.dim(i));
+      if (!(named && x.dim(i) == none)) s.push_back(x.dim(i));
     }
   }
   return reshaped_spec(c, s);
@@ -103,7 +103,7 @@ TANDEM_INLINE Specs infer_collapse(const InferCall& c) {
     if (count < 0 || count > x.rank() - at) raise_specs(c, "the groups do not match the axes");
     i64 n = 1;
     for (; count > 0; --count, ++at) n = n == none || x.dim(at) == none ? none : n * x.dim(at);
-    s.push(n);
+    s.push_back(n);
   }
   if (at != x.rank()) raise_specs(c, "the groups do not match the axes");
   return reshaped_spec(c, s);
@@ -181,7 +181,7 @@ TANDEM_INLINE Tensor collapse_dims(const Tensor& x, std::initializer_list<std::i
         errors::raise<errors::InvalidArgumentError>(
             "collapse_dims", "the groups must name every axis once and in order; axis " + std::to_string(axis) +
                                  " is listed where axis " + std::to_string(next - 1) + " is expected");
-    a.counts.push(static_cast<i64>(group.size()));
+    a.counts.push_back(static_cast<i64>(group.size()));
   }
   if (next != x.rank())
     errors::raise<errors::InvalidArgumentError>(
@@ -193,7 +193,7 @@ TANDEM_INLINE Tensor collapse_leading(const Tensor& x, int axes, OpOptions o) {
     errors::raise<errors::InvalidArgumentError>("collapse_leading",
                                                 std::to_string(axes) + " leading axes of " + to_string(x.spec()));
   rules::CollapseAttrs a{Shape{axes}};
-  for (int i = axes; i < x.rank(); ++i) a.counts.push(1);
+  for (int i = axes; i < x.rank(); ++i) a.counts.push_back(1);
   return apply1(collapse_dims_op, a, o, x);
 }
 TANDEM_INLINE Tensor nn::flatten(const Tensor& x, OpOptions o) {

@@ -88,7 +88,7 @@ TANDEM_INLINE Specs infer_broadcast_shape(const InferCall& c) {
 TANDEM_INLINE Shape shape_in(const Operand& x) {
   Shape s;
   for (i64 i = 0; i < x.size(); ++i)
-    s.push(x.spec->dtype == DType::int64 ? x.as<const i64>()[i] : x.as<const std::int32_t>()[i]);
+    s.push_back(x.spec->dtype == DType::int64 ? x.as<const i64>()[i] : x.as<const std::int32_t>()[i]);
   return s;
 }
 TANDEM_INLINE void broadcast_shape_kernel(const KernelCall& c) {

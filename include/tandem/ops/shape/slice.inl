@@ -141,7 +141,7 @@ TANDEM_INLINE void strided_slice_grad_kernel(const KernelCall& c) {
 
 TANDEM_INLINE rules::StridedSliceAttrs whole_axes(int rank) {
   rules::StridedSliceAttrs a;
-  for (int i = 0; i < rank; ++i) a.begin.push(none), a.end.push(none), a.step.push(1);
+  for (int i = 0; i < rank; ++i) a.begin.push_back(none), a.end.push_back(none), a.step.push_back(1);
   return a;
 }
 TANDEM_INLINE Tensor set_into_zeros(const Tensor& g, const Tensor& like, const rules::StridedSliceAttrs& a) {
@@ -272,12 +272,12 @@ struct SliceSelection {
     int out = 0;
     for (const SliceItem& i : items) {
       if (i.kind == SliceItem::ellipsis)
-        for (int k = x.rank() - taken; k > 0; --k, ++out) push(Slice());
+        for (int k = x.rank() - taken; k > 0; --k, ++out) push_back(Slice());
       else if (i.kind == SliceItem::new_axis) new_axis(out++);
-      else if (i.kind == SliceItem::range) push(i.slice), ++out;
+      else if (i.kind == SliceItem::range) push_back(i.slice), ++out;
       else index(i.slice.begin);
     }
-    while (a.begin.rank() < x.rank()) push(Slice());
+    while (a.begin.rank() < x.rank()) push_back(Slice());
   }
   bool whole() const {
     for (int i = 0; i < a.begin.rank(); ++i)
@@ -287,11 +287,11 @@ struct SliceSelection {
   bool whole(int i) const { return a.begin.dim(i) == none && a.end.dim(i) == none && a.step.dim(i) == 1; }
 
  private:
-  void push(const Slice& s) { a.begin.push(s.begin), a.end.push(s.end), a.step.push(s.step); }
+  void push_back(const Slice& s) { a.begin.push_back(s.begin), a.end.push_back(s.end), a.step.push_back(s.step); }
   void index(i64 i) {
-    squeezed.push(a.begin.rank());
+    squeezed.push_back(a.begin.rank());
     a.exact |= i64(1) << a.begin.rank();
-    push(Slice(i, none));
+    push_back(Slice(i, none));
   }
   void new_axis(int at) {
     if (fresh_count == 2 * max_rank) raise_rank_above_max(fresh_count + 1);
@@ -330,12 +330,13 @@ TANDEM_INLINE Tensor strided_slice(const Tensor& x, const Shape& begin, const Sh
                              to_string(o.strides));
   InlinedVector<SliceItem, max_rank> items;
   for (int i = 0; i < n; ++i) {
-    if (o.ellipsis_mask >> i & 1) items.push(SliceItem(Ellipsis));
-    else if (o.new_axis_mask >> i & 1) items.push(SliceItem(NewAxis));
-    else if (o.shrink_axis_mask >> i & 1) items.push(SliceItem(begin.dim(i)));
+    if (o.ellipsis_mask >> i & 1) items.push_back(SliceItem(Ellipsis));
+    else if (o.new_axis_mask >> i & 1) items.push_back(SliceItem(NewAxis));
+    else if (o.shrink_axis_mask >> i & 1) items.push_back(SliceItem(begin.dim(i)));
     else
-      items.push(SliceItem(Slice(o.begin_mask >> i & 1 ? none : begin.dim(i), o.end_mask >> i & 1 ? none : end.dim(i),
-                                 o.strides.rank() ? o.strides.dim(i) : 1)));
+      items.push_back(
+          SliceItem(Slice(o.begin_mask >> i & 1 ? none : begin.dim(i), o.end_mask >> i & 1 ? none : end.dim(i),
+                          o.strides.rank() ? o.strides.dim(i) : 1)));
   }
   return detail::select_items(x, {items.begin(), items.size()}, {o.name, o.where});
 }

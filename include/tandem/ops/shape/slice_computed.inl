@@ -58,7 +58,7 @@ TANDEM_INLINE Tensor select_computed(const Tensor& x, Span<const SliceItem> item
     check_bound(item.slice.begin_tensor);
     check_bound(item.slice.end_tensor);
     if (!is_computed(item)) {
-      rest.push(item);
+      rest.push_back(item);
     } else if (!is_symbolic(item)) {
       SliceItem known = item;
       const auto settle = [](Tensor& t, i64& number) {
@@ -66,11 +66,11 @@ TANDEM_INLINE Tensor select_computed(const Tensor& x, Span<const SliceItem> item
       };
       settle(known.slice.begin_tensor, known.slice.begin);
       settle(known.slice.end_tensor, known.slice.end);
-      rest.push(known);
+      rest.push_back(known);
     } else {
       const Tensor n = shape(x, {.out_type = DType::int64})[axis];
       y = gather(y, places_of(item, n), {.axis = axis});
-      rest.push(item.kind == SliceItem::index ? SliceItem(0) : SliceItem(Slice()));
+      rest.push_back(item.kind == SliceItem::index ? SliceItem(0) : SliceItem(Slice()));
     }
     axis += item.kind == SliceItem::ellipsis ? x.rank() - taken : item.kind == SliceItem::new_axis ? 0 : 1;
   }

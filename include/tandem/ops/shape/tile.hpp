@@ -33,10 +33,10 @@ struct PadOptions {
 class TANDEM_API Paddings {
  public:
   Paddings(std::initializer_list<std::pair<Dim, Dim>> list) {
-    for (const auto& [b, a] : list) before_.push(b), after_.push(a);
+    for (const auto& [b, a] : list) before_.push_back(b), after_.push_back(a);
   }
   Paddings(const std::vector<std::pair<i64, i64>>& list) {
-    for (const auto& [b, a] : list) before_.push(b), after_.push(a);
+    for (const auto& [b, a] : list) before_.push_back(b), after_.push_back(a);
   }
   Paddings(const Tensor& list);
 

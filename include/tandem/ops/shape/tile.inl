@@ -94,9 +94,9 @@ TANDEM_INLINE Grads pad_gradient(const GradCall& c) {
   const auto& p = c.get<rules::PadAttrs>();
   rules::StridedSliceAttrs a;
   for (int i = 0; i < p.before.rank(); ++i) {
-    a.begin.push(p.before.dim(i));
-    a.end.push(p.after.dim(i) ? -p.after.dim(i) : none);
-    a.step.push(1);
+    a.begin.push_back(p.before.dim(i));
+    a.end.push_back(p.after.dim(i) ? -p.after.dim(i) : none);
+    a.step.push_back(1);
   }
   const Tensor middle = apply1(strided_slice_op, a, no_options, c.g[0]);
   return {middle, c.needs(1) ? Gradient(reduce_sum(c.g[0]) - reduce_sum(middle)) : Gradient()};
@@ -130,7 +130,7 @@ TANDEM_INLINE Tensor pad_computed(const Tensor& x, const Paddings& paddings, con
     Tensor edges[2];
     for (int side = 0; side < 2; ++side) {
       Dims block;
-      for (std::size_t k = 0; k < sizes.size(); ++k) block.push(k == i ? sides[side][i] : sizes[k]);
+      for (std::size_t k = 0; k < sizes.size(); ++k) block.push_back(k == i ? sides[side][i] : sizes[k]);
       edges[side] = fill(block, value);
     }
     y = concat({edges[0], y, edges[1]}, static_cast<i64>(i));
@@ -234,7 +234,7 @@ TANDEM_INLINE Tensor tile(const Tensor& x, const Dims& multiples, OpOptions o) {
     if (count.is(1)) continue;
     if (count.is_known()) {
       rules::TileAttrs a;
-      for (int k = 0; k < x.rank(); ++k) a.multiples.push(k == i ? count.number : 1);
+      for (int k = 0; k < x.rank(); ++k) a.multiples.push_back(k == i ? count.number : 1);
       y = apply1(tile_op, a, no_options, y);
     } else {
       const Tensor n = size.value();

@@ -22,7 +22,7 @@ TANDEM_INLINE Specs infer_transpose(const InferCall& c) {
 TANDEM_INLINE Axes front_axes(const Axes& perm, int rank) {
   if (!perm.given()) return perm;
   Axes r = Axes::none();
-  for (int i = 0; i < perm.size(); ++i) r.push(perm[i] < 0 ? perm[i] + rank : perm[i]);
+  for (int i = 0; i < perm.size(); ++i) r.push_back(perm[i] < 0 ? perm[i] + rank : perm[i]);
   return r;
 }
 TANDEM_INLINE void transpose_kernel(const KernelCall& c) {
@@ -37,7 +37,7 @@ TANDEM_INLINE Grads transpose_gradient(const GradCall& c) {
     a.perm = Axes::none();
     for (int i = 0; i < rank; ++i)
       for (int k = 0; k < rank; ++k)
-        if (perm[k] == i) a.perm.push(k);
+        if (perm[k] == i) a.perm.push_back(k);
   }
   return Grads(Gradient(apply1(transpose_op, a, no_options, c.g[0])));
 }
@@ -69,9 +69,9 @@ TANDEM_INLINE Grads roll_gradient(const GradCall& c) {
 TANDEM_INLINE Tensor swap_last(const char* op, const Tensor& x, bool conjugate, OpOptions o) {
   if (x.rank() < 2) errors::raise<errors::InvalidArgumentError>(op, to_string(x.spec()) + " is not a matrix");
   Axes perm = Axes::none();
-  for (int i = 0; i < x.rank() - 2; ++i) perm.push(i);
-  perm.push(x.rank() - 1);
-  perm.push(x.rank() - 2);
+  for (int i = 0; i < x.rank() - 2; ++i) perm.push_back(i);
+  perm.push_back(x.rank() - 1);
+  perm.push_back(x.rank() - 2);
   return apply1(transpose_op, rules::TransposeAttrs{perm, conjugate}, o, x);
 }
 
