@@ -33,7 +33,7 @@ inline constexpr auto pointwise_table =
     join(rows_of(arith_ops), rows_of(exp_ops), rows_of(trig_ops), rows_of(compare_ops), rows_of(special_ops),
          rows_of(erf_inverse_ops), rows_of(gamma_ops), rows_of(incomplete_ops), rows_of(bessel_ops),
          rows_of(quantize_ops), rows_of(quantized_ops), rows_of(bitwise_ops), rows_of(activation_ops),
-         rows_of(smooth_activation_ops), rows_of(add_n_ops));
+         rows_of(smooth_activation_ops), rows_of(add_n_ops), rows_of(two_sum_ops));
 inline constexpr auto shape_table =
     join(rows_of(reshape_ops), rows_of(shape_of_ops), rows_of(slice_ops), rows_of(concat_ops), rows_of(tile_ops),
          rows_of(transpose_ops), rows_of(transfer_ops), rows_of(gather_ops), rows_of(gather_nd_ops), rows_of(row_ops),

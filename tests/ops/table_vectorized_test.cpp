@@ -51,37 +51,17 @@ void check_equal(const Call& c, const Tensor& a, const Tensor& b, bool bits) {
 bool is_exact(const OpDef& op) { return op.flags.pointwise || op.flags.alias || op.flags.non_differentiable; }
 // Ops without a rule: users get an error that says so. The dims of reshape_dynamic and broadcast_dynamic are not known
 // here.
-constexpr const char* no_rule[] = {"add_rows",
-                                   "bincount",
-                                   "broadcast_dynamic",
-                                   "check_all_written",
-                                   "check_written",
-                                   "confusion_matrix",
-                                   "custom_gradient",
-                                   "dynamic_partition",
-                                   "dynamic_stitch",
-                                   "frames_like",
-                                   "gru_grad",
-                                   "histogram_fixed_width",
-                                   "invert_permutation",
-                                   "is_member",
-                                   "lstm_grad",
-                                   "mark_written",
-                                   "number_distinct",
-                                   "overlap_and_add",
-                                   "pad_or_trim",
-                                   "pad_or_trim_like",
-                                   "random_advance",
-                                   "repeat_indices",
-                                   "reshape_dynamic",
-                                   "reverse_sequence",
-                                   "segment_max",
-                                   "segment_min",
-                                   "segment_prod",
-                                   "segment_sum",
-                                   "unravel_index",
-                                   "update_row",
-                                   "where"};
+constexpr const char* no_rule[] = {"add_rows",           "bincount",          "broadcast_dynamic",
+                                   "check_all_written",  "check_written",     "confusion_matrix",
+                                   "custom_gradient",    "dynamic_partition", "dynamic_stitch",
+                                   "frames_like",        "gru_grad",          "histogram_fixed_width",
+                                   "invert_permutation", "is_member",         "lstm_grad",
+                                   "mark_written",       "number_distinct",   "overlap_and_add",
+                                   "pad_or_trim",        "pad_or_trim_like",  "random_advance",
+                                   "repeat_indices",     "reshape_dynamic",   "reverse_sequence",
+                                   "segment_max",        "segment_min",       "segment_prod",
+                                   "segment_sum",        "two_sum",           "two_sum_rows",
+                                   "unravel_index",      "update_row",        "where"};
 // Whether there is a rule for rows that differ in these inputs; if so, compares.
 bool check_rows(const Call& c, const std::vector<std::size_t>& which) {
   List xs;

@@ -111,6 +111,16 @@ const Sample index_table[] = {
      [](Numbers& n) {
        add_n({n.reals({2, 3}), n.reals({2, 3}), n.reals({2, 3})});
      }},
+    {"two_sum",  // of whole numbers, whose sums are exact: the errors of others depend on the dtype
+     [](Numbers& n) {
+       const auto whole = [&](const Shape& s) { return cast(n.whole(s, -9, 9), n.real()); };
+       tandem::detail::two_sum(whole({2, 3}), whole({2, 3}));
+     }},
+    {"two_sum_rows",
+     [](Numbers& n) {
+       const auto whole = [&](const Shape& s) { return cast(n.whole(s, -9, 9), n.real()); };
+       tandem::detail::two_sum_rows(whole({4, 3}), whole({4, 3}), n.whole({5}, 0, 4), whole({5, 3}));
+     }},
     {"broadcast_dynamic_shape",
      [](Numbers&) {
        broadcast_dynamic_shape(constant({3, 1}), constant({2, 1, 4}));

@@ -111,6 +111,9 @@ void add_n(const KernelCall& c);
 // ops/pointwise/define.hpp
 template <class R>
 void pointwise(const KernelCall& c);
+// ops/pointwise/two_sum.inl
+void two_sum(const KernelCall& c);
+void two_sum_rows(const KernelCall& c);
 // ops/pointwise/quantize.inl
 void quantize(const KernelCall& c);
 void dequantize(const KernelCall& c);

@@ -47,6 +47,7 @@
 #include "tandem/ops/pointwise/smooth_activation.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/pointwise/trig.hpp"
+#include "tandem/ops/pointwise/two_sum.hpp"
 #include "tandem/ops/random/candidates.hpp"
 #include "tandem/ops/random/distributions.hpp"
 #include "tandem/ops/random/draw.hpp"
