@@ -112,6 +112,24 @@ TEST_CASE("hostile graph: a condition that takes other values than the loop carr
                   errors::InternalError);
 }
 
+TEST_CASE("hostile graph: sums of a loop that are not carried, or not numbers with fractions, are refused") {
+  const auto loop_with = [&](const Spec& spec, const char* sums) {
+    const Ref<Graph> body = traced({spec}, [](const auto& in) { return in[0] + in[0]; });
+    rules::LoopAttrs a{make_ref<Graph>(), body, 1, 0, false, {}, {}};
+    a.sums.text = sums;
+    return around(loop_op, a, {count, spec}, {spec, count});
+  };
+  verify(*loop_with(floats({1}), "s"));
+  verify(*loop_with(floats({1}), "-----"));
+  CHECK_THROWS_WITH(verify(*loop_with({{1}, DType::int32, {}}, "s")), ContainsSubstring("carried value 0 is a sum"));
+  CHECK_THROWS_WITH(verify(*loop_with(floats({1}), "-s")), ContainsSubstring("carried value 1 is a sum"));
+  const Ref<Graph> body = traced({floats({none})}, [](const auto& in) { return concat({in[0], in[0]}, 0); });
+  rules::LoopAttrs grows{make_ref<Graph>(), body, 1, 0, false, {}, {}};
+  grows.sums.text = "s";
+  const Ref<Graph> g = around(loop_op, grows, {count, floats({none})}, {floats({none}), count});
+  CHECK(run(g, {constant(i64{3}), ones({1})}, false).to_vector<float>() == std::vector<float>(8, 1));
+}
+
 TEST_CASE("hostile graph: a loop whose body returns other sizes than it takes raises") {
   const Ref<Graph> body = traced({floats({4})}, [](const auto& in) { return boolean_mask(in[0], in[0] > 0.f); });
   const rules::LoopAttrs a{make_ref<Graph>(), body, 1, 0, false, {}, {}};

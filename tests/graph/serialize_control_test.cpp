@@ -1,4 +1,7 @@
 // Saved graphs with control flow: bodies are written with the graph and run in it again.
+#include <cmath>
+
+#include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/control/control_code.hpp"
 #include "tandem/graph/control/scan.hpp"
 #include "tandem/graph/control/while_loop.hpp"
@@ -32,6 +35,27 @@ TEST_CASE("serialize: loops and branches come back with their bodies") {
   for (const Tensor& x : {small, large})
     CHECK(run_loaded(traced->graph(), {x})[0].to_vector<float>() == f(x).to_vector<float>());
   CHECK(serialize(*parse_graph(serialize(traced->graph()), everything)) == serialize(traced->graph()));
+}
+
+TEST_CASE("serialize: a loop that adds gradients in blocks comes back, others have no word of it") {
+  const Tensor x = ones({5000});
+  const auto loop = [](const Tensor& w) {
+    return std::get<1>(while_loop([](const Tensor& i, const Tensor&) { return i < 30'000; },
+                                  [&](const Tensor& i, const Tensor& s) { return std::tuple(i + 1, s + w * 0.1f); },
+                                  std::tuple(constant(0), zeros({5000}))));
+  };
+  const auto gradient = function([&](const Tensor& w) {
+    GradientTape tape;
+    tape.watch(w);
+    return tape.gradient(loop(w), w);
+  });
+  const Ref<ConcreteFunction> traced = gradient.get_concrete_function(x);
+  const Tensor y = run_loaded(traced->graph(), {x})[0];
+  CHECK(y.to_vector<float>() == gradient(x).to_vector<float>());
+  CHECK(std::abs(y[0].item<float>() / 3000 - 1) < 1e-6f);
+  CHECK(serialize(traced->graph()).find("sums") != std::string::npos);
+  const auto f = function([&](const Tensor& w) { return loop(w); });
+  CHECK(serialize(f.get_concrete_function(x)->graph()).find("sums") == std::string::npos);
 }
 
 TEST_CASE("serialize: control flow runs in a program that loads a graph and has never traced") {

@@ -28,6 +28,11 @@ class Attrs;
 
 /// A list of integers of any length as an attribute; a Shape has up to max_rank.
 using IntList = InlinedVector<i64, 6>;
+/// A text as the last attribute of a struct, which files have only if it is not empty: a field that an op gets after
+/// files with it have been saved.
+struct OptionalText {
+  std::string text;
+};
 
 template <class A, class T>
 struct Field {
@@ -68,6 +73,8 @@ struct AttrVisitor {
   virtual void opaque(const char* name, const Opaque* value) = 0;
   /// An IntList.
   virtual void list(const char* name, const i64* values, int count) { numbers(name, values, count); }
+  /// An OptionalText.
+  virtual void optional_text(const char* name, const std::string& value) { text(name, value); }
 
  protected:
   ~AttrVisitor() = default;
@@ -79,6 +86,7 @@ struct AttrReader {
   virtual i64 number(const char* name) = 0;
   virtual double real(const char* name) = 0;
   virtual std::string text(const char* name) = 0;
+  virtual std::string optional_text(const char* name) { return text(name); }
   /// Sets up to max_rank values and returns how many, or -1 for 'not given'.
   virtual int numbers(const char* name, i64* values) = 0;
   virtual IntList list(const char* name) = 0;
@@ -106,6 +114,8 @@ void visit_field(AttrVisitor& v, const char* name, const T& x) {
     TANDEM_VIRTUAL(v, AttrVisitor::number)(name, static_cast<i64>(x));
   } else if constexpr (std::is_same_v<T, std::string>) {
     TANDEM_VIRTUAL(v, AttrVisitor::text)(name, x);
+  } else if constexpr (std::is_same_v<T, OptionalText>) {
+    TANDEM_VIRTUAL(v, AttrVisitor::optional_text)(name, x.text);
   } else if constexpr (std::is_same_v<T, Shape>) {
     TANDEM_VIRTUAL(v, AttrVisitor::numbers)(name, x.begin(), x.rank());
   } else if constexpr (std::is_same_v<T, IntList>) {
@@ -127,6 +137,9 @@ TANDEM_API void read_field(AttrReader& r, const char* name, Axes& to);
 TANDEM_API void read_field(AttrReader& r, const char* name, Device& to);
 inline void read_field(AttrReader& r, const char* name, std::string& to) {
   to = TANDEM_VIRTUAL(r, AttrReader::text)(name);
+}
+inline void read_field(AttrReader& r, const char* name, OptionalText& to) {
+  to.text = TANDEM_VIRTUAL(r, AttrReader::optional_text)(name);
 }
 inline void read_field(AttrReader& r, const char* name, IntList& to) { to = TANDEM_VIRTUAL(r, AttrReader::list)(name); }
 template <class T>

@@ -26,13 +26,17 @@ struct CondAttrs {
 /// Rows whose shapes may differ are ragged: they are stored consecutively in a tensor of rank 1, and a table (int64
 /// [rows, rank]) holds their shapes. Among the inputs the tables follow the rows, among the outputs they follow the
 /// stacked results.
+/// Sums are carried values that start as 0, to which each iteration adds something that does not depend on them. They
+/// are added in blocks, so that the rounding error does not grow with the number of iterations (loop_sums.hpp): an
+/// iteration gets the sum of its block.
 struct LoopAttrs {
   Ref<Graph> condition;  // (carried, captures) -> bool; without any output: always true
   Ref<Graph> body;       // (carried, rows, captures) -> (carried, other results)
   i64 carried, rows;
   bool reverse;                             // iterates from the last row; only without a condition
   std::string ragged_rows, ragged_results;  // one character each: 'r' for ragged; a missing one means not ragged
-  TANDEM_ATTRS(LoopAttrs, condition, body, carried, rows, reverse, ragged_rows, ragged_results);
+  OptionalText sums = {};                   // one character for each carried value: 's' for a sum
+  TANDEM_ATTRS(LoopAttrs, condition, body, carried, rows, reverse, ragged_rows, ragged_results, sums);
 };
 
 /// A custom gradient in a trace: its backward function is traced too, because the tensors that it captured exist only

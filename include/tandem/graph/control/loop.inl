@@ -4,6 +4,7 @@
 #include "tandem/graph/control/body.hpp"
 #include "tandem/graph/control/loop_layout.hpp"
 #include "tandem/graph/control/loop_rows.hpp"
+#include "tandem/graph/control/loop_sums.hpp"
 #include "tandem/graph/exec/concrete.hpp"
 #include "tandem/graph/ir/bind.hpp"
 #include "tandem/util/lean_vector.hpp"
@@ -24,6 +25,10 @@ TANDEM_LAZY TANDEM_INLINE void check_layout(const InferCall& c, const rules::Loo
   if (c.spec(0).dtype != DType::int64 || c.spec(0).shape.rank())
     errors::raise<errors::InvalidArgumentError>(
         c.op.name, "the maximum number of iterations is " + to_string(c.spec(0)) + ", not an int64 scalar");
+  for (std::size_t i = 0; i < a.sums.text.size(); ++i)
+    if (is_sum(a, i) && (i >= count_of(a.carried) || !two_sum_op.dtypes.has(c.spec(1 + i).dtype)))
+      errors::raise<errors::InvalidArgumentError>(
+          c.op.name, "carried value " + std::to_string(i) + " is a sum, which must be floating or complex");
 }
 // The number of rows, as far as it is known.
 TANDEM_LAZY TANDEM_INLINE i64 known_rows(const InferCall& c, const rules::LoopAttrs& a, const LoopLayout& at) {
@@ -132,7 +137,8 @@ class BodyProgram {
 
 TANDEM_LAZY class LoopRun {
  public:
-  LoopRun(Inputs in, const rules::LoopAttrs& a) : in_(in), a_(a), at_(a), condition_(*a.condition), body_(*a.body) {
+  LoopRun(Inputs in, const rules::LoopAttrs& a)
+      : in_(in), a_(a), at_(a), condition_(*a.condition), body_(*a.body), sums_(a) {
     limit_ = in[0]->item<i64>();
     const bool counted = a.condition->outputs.empty();
     add_sources(in);
@@ -161,6 +167,7 @@ TANDEM_LAZY class LoopRun {
       step(a_.reverse ? limit_ - 1 - n : n), ++n;
     }
     if (n == 0) size_empty_stacks();
+    sums_.finish(carried_);
     Tensors out = std::move(carried_);
     for (std::size_t i = 0, dense = 0, ragged = 0; i < at_.stacked; ++i)
       out.push_back(is_ragged(a_.ragged_results, i) ? ragged_[ragged++].flat() : stacks_[dense++].finish());
@@ -227,6 +234,7 @@ TANDEM_LAZY class LoopRun {
     }
     Tensors out = body_.run({body_in_.begin(), body_in_.size()}, {carried_.begin(), carried_.size()});
     for (std::size_t i = 0; i < at_.carried; ++i) carried_[i] = std::move(out[i]);
+    sums_.step(carried_);
     for (std::size_t i : unsure_) check_carried(i);
     for (std::size_t i = 0, dense = 0, ragged = 0; i < at_.stacked; ++i) {
       Tensor& t = out[at_.carried + i];
@@ -264,6 +272,7 @@ TANDEM_LAZY class LoopRun {
   BodyProgram condition_, body_;
   Tensors carried_, rows_;
   InlinedVector<std::size_t, 4> unsure_;  // carried values whose sizes may change in each iteration
+  LoopSums sums_;
   LeanVector<RowSource> sources_;
   LeanVector<Stack> stacks_;
   LeanVector<RaggedStack> ragged_;

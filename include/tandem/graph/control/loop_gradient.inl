@@ -6,10 +6,12 @@
 #include "tandem/graph/control/backward_body.hpp"
 #include "tandem/graph/control/body.hpp"
 #include "tandem/graph/control/loop_layout.hpp"
+#include "tandem/graph/control/loop_sums.hpp"
 #include "tandem/graph/exec/concrete.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/index/rows.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/two_sum.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -58,8 +60,10 @@ TANDEM_LAZY class LoopGradient {
     for (std::size_t i = 0; i < at_.carried; ++i)
       if (flows_[i]) starts.push_back(c_.g[i].is_set() ? c_.g[i] : zeros_like(c_.out[i]));
     for (std::size_t i = 0; i < a_.body->arguments.size(); ++i)
-      if (is_capture(i) && set_[i])
+      if (is_capture(i) && set_[i]) {
         starts.push_back(zeros_like(c_.in[at_.input_of_argument(i)], sum_dtype(argument_spec(i))));
+        if (has_errors(i)) starts.push_back(starts.back());
+      }
     BackwardBody body(d_, std::move(backward));
     const std::vector<Tensor> sums = declare_carried(body, starts);
     declare_rows(body);
@@ -102,7 +106,7 @@ TANDEM_LAZY class LoopGradient {
       for (std::size_t i = 0; i < at_.carried; ++i)
         if (b.set[i] && !flows_[i]) flows_[i] = more = true;
       if (more) continue;
-      set_ = b.set;
+      set_ = b.set, sparse_ = b.sparse;
       return b;
     }
   }
@@ -114,19 +118,28 @@ TANDEM_LAZY class LoopGradient {
     return argument >= at_.carried + at_.rows && argument < a_.body->arguments.size();
   }
 
-  // The dtype in which the gradients of a capture are summed over the iterations. A wider one for half precision, and
-  // for what many iterations may read: scalars and vectors. Large captures are added in their own dtype, which products
-  // do in place; their error is at most the number of iterations / 2^24 of the sum of magnitudes.
-  DType sum_dtype(const Spec& capture) const {
-    constexpr i64 few_iterations = 64, small = 4096;
-    const DType d = capture.dtype;
-    if (dtypes::half_floating.has(d)) return DType::float32;
+  // Whether so few iterations follow that one sum of them is as good as another.
+  bool has_few_iterations() const {
     const bool known = at_.rows && a_.ragged_rows.find('r') == std::string::npos;
     const i64 iterations = known ? c_.in[at_.first_row()].shape().dim(0) : none;
-    if (iterations != none && iterations <= few_iterations) return d;
-    if (!capture.shape.is_fully_defined() || capture.shape.size() > small) return d;
+    return iterations != none && iterations <= LoopSums::block;
+  }
+  // The dtype in which the gradients of a capture are summed over the iterations. A wider one for half precision, and
+  // for what many iterations may read: scalars and vectors.
+  DType sum_dtype(const Spec& capture) const {
+    constexpr i64 small = 4096;
+    const DType d = capture.dtype;
+    if (dtypes::half_floating.has(d)) return DType::float32;
+    if (has_few_iterations() || !capture.shape.is_fully_defined() || capture.shape.size() > small) return d;
     return d == DType::float32 ? DType::float64 : d == DType::complex64 ? DType::complex128 : d;
   }
+  // Whether the error of such a sum would grow with the number of iterations. Dense gradients are then added in blocks
+  // (LoopAttrs::sums). Of row-sparse ones, which touch few rows of a sum, the errors are summed, too.
+  bool would_drift(std::size_t capture) const {
+    const DType d = sum_dtype(argument_spec(capture));
+    return !has_few_iterations() && (d == DType::float32 || d == DType::complex64);
+  }
+  bool has_errors(std::size_t capture) const { return sparse_[capture] && would_drift(capture); }
 
   // Declares the carried values: incoming gradients, then sums. Returns the sums.
   std::vector<Tensor> declare_carried(BackwardBody& body, const std::vector<Tensor>& starts) {
@@ -137,7 +150,7 @@ TANDEM_LAZY class LoopGradient {
       if (is_capture(i) && set_[i]) {
         Spec spec = argument_spec(i);
         spec.dtype = starts[carried_].dtype();
-        sums.push_back(body.argument(starts[carried_++], spec));
+        for (int k = has_errors(i) ? 2 : 1; k > 0; --k) sums.push_back(body.argument(starts[carried_++], spec));
       }
     return sums;
   }
@@ -191,9 +204,17 @@ TANDEM_LAZY class LoopGradient {
     for (std::size_t i = 0, next = 0; i < a_.body->arguments.size(); ++i) {
       if (!is_capture(i) || !set_[i]) continue;
       const Tensor& sum = sums[next++];
+      if (has_errors(i)) {
+        const Tensor values = cast(g[i].values(), sum.dtype());
+        for (const Tensor& t : two_sum_rows(sum, sums[next++], g[i].slices().indices, values)) outputs.push_back(t);
+        continue;
+      }
+      back.sums.text.resize(outputs.size(), '-');
+      back.sums.text += would_drift(i) ? 's' : '-';
       outputs.push_back(g[i].is_sparse() ? add_rows(sum, g[i].slices().indices, cast(g[i].values(), sum.dtype()))
                                          : sum + cast(g[i].dense(), sum.dtype()));
     }
+    if (back.sums.text.find('s') == std::string::npos) back.sums.text.clear();
     for (std::size_t i = 0; i < a_.body->arguments.size(); ++i)
       if (is_row(i) && set_[i]) {
         outputs.push_back(g[i].tensor());
@@ -214,7 +235,8 @@ TANDEM_LAZY class LoopGradient {
     for (const bool rows : {false, true})
       for (std::size_t i = at_.carried; i < a_.body->arguments.size(); ++i)
         if (set_[i] && is_row(i) == rows) {
-          Tensor& g = out[next++];
+          Tensor g = std::move(out[next++]);
+          if (!rows && has_errors(i)) g = std::move(g) + out[next++];
           r[at_.input_of_argument(i)] = rows ? std::move(g) : cast(g, argument_spec(i).dtype);
         }
     return r;
@@ -224,8 +246,9 @@ TANDEM_LAZY class LoopGradient {
   const rules::LoopAttrs& a_;
   const LoopLayout at_;
   const Derivative& d_;
-  std::vector<char> flows_;  // by carried value: whether a gradient reaches it in some iteration
-  std::vector<char> set_;    // by input of the body: whether an iteration produces a gradient for it
+  std::vector<char> flows_;   // by carried value: whether a gradient reaches it in some iteration
+  std::vector<char> set_;     // by input of the body: whether an iteration produces a gradient for it,
+  std::vector<char> sparse_;  // and whether that is row-sparse
   std::vector<Tensor> flowing_;
   std::string ragged_rows_;  // of the backward loop
   std::vector<Tensor> tables_;

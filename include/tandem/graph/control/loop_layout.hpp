@@ -17,6 +17,10 @@ TANDEM_LAZY inline std::size_t ragged_before(const std::string& letters, std::si
   for (std::size_t i = 0; i < end; ++i) n += is_ragged(letters, i);
   return n;
 }
+/// Whether carried value i is a sum.
+TANDEM_LAZY inline bool is_sum(const rules::LoopAttrs& a, std::size_t i) {
+  return i < a.sums.text.size() && a.sums.text[i] == 's';
+}
 
 // Positions of a loop's inputs and outputs.
 struct LoopLayout {

@@ -126,6 +126,9 @@ TANDEM_LAZY class MemoryWalk {
       use_.is_complete &= inner.is_complete;
       most = std::max(most, inner.buffers);
     }
+    if (loop)
+      for (int k = 0; k < n.outputs; ++k)
+        if (is_sum(*loop, static_cast<std::size_t>(k))) outputs += known(g_.spec(n.first_out + k));  // of its block
     most_ = std::max(most_, live_ + most + (loop ? outputs : 0));
   }
   void count_packed(const Node& n) {

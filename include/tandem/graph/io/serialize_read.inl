@@ -211,6 +211,7 @@ TANDEM_LAZY class GraphReader final : AttrReader {
   i64 number(const char* name) override { return field(name, FieldKind::number), bytes_.number<i64>(); }
   double real(const char* name) override { return field(name, FieldKind::real), bytes_.number<double>(); }
   std::string text(const char* name) override { return field(name, FieldKind::text), bytes_.text(); }
+  std::string optional_text(const char* name) override { return fields_ ? text(name) : std::string(); }
   int numbers(const char* name, i64* values) override {
     field(name, FieldKind::numbers);
     const auto n = bytes_.number<std::uint8_t>();

@@ -175,6 +175,9 @@ TANDEM_LAZY class GraphWriter final : AttrVisitor {
   void number(const char* name, i64 x) override { field(name, FieldKind::number), body_.number(x); }
   void real(const char* name, double x) override { field(name, FieldKind::real), body_.number(x); }
   void text(const char* name, const std::string& x) override { field(name, FieldKind::text), body_.text(x); }
+  void optional_text(const char* name, const std::string& x) override {
+    if (!x.empty()) text(name, x);
+  }
   void numbers(const char* name, const i64* values, int n) override {
     field(name, FieldKind::numbers);
     body_.number(n < 0 ? not_given : static_cast<std::uint8_t>(n));
