@@ -10,26 +10,67 @@
 
 namespace TANDEM_NS::detail {
 
-/// Row-sparse gradients of one value. Gradients of the same range of rows are added immediately, so the memory held
-/// is bounded by the number of distinct ranges.
+/// Sums of blocks of tensors: a sum is added in blocks of `block`, whose sums are added in blocks again, so that the
+/// rounding error grows with the logarithm of the number of tensors.
+class BlockSums {
+ public:
+  static constexpr i64 block = 64;
+
+  /// Counts an addition to the sum of the present block. If that makes another block begin, `sum` is put away, and true
+  /// returned.
+  template <class Take>
+  bool ends_block(const Take& take_sum) {
+    if (++count_ % block) [[likely]]
+      return false;
+    put_away(take_sum());
+    return true;
+  }
+  /// Calls f with the sums that have been put away.
+  template <class F>
+  void each(const F& f) const {
+    if (!levels_) return;
+    for (const Tensor& t : *levels_)
+      if (t.is_set()) f(t);
+  }
+  bool any() const { return levels_ != nullptr; }
+  void clear() { levels_.reset(), count_ = 0; }
+
+ private:
+  void put_away(Tensor sum);
+
+  // [i]: the sum of fewer than `block` blocks of block^(i + 1) tensors each, or unset; null before the first block
+  // ends.
+  std::unique_ptr<LeanVector<Tensor>> levels_;
+  i64 count_ = 0;
+};
+
+/// Row-sparse gradients of one value. Gradients of the same range of rows are added immediately, in blocks, so the
+/// memory held is bounded by the number of distinct ranges.
 class RowSum {
  public:
   void add(Gradient&& g);
   /// Whether the ranges hold more rows than the value has: they overlap, and a dense sum is smaller.
   bool exceeds_dense() const;
-  const LeanVector<Gradient>& parts() const { return parts_; }
+  /// Calls f with gradients that have the same sum.
+  template <class F>
+  void each(const F& f) const {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      blocks_[i].each([&](const Tensor& t) { f(parts_[i].with_values(t)); });
+      f(Gradient(parts_[i]));
+    }
+  }
   /// Returns the sum: row-sparse, or dense where it covers all rows or ranges overlap.
-  Gradient put_together() { return parts_.size() == 1 ? std::move(parts_[0]) : parts_[0].join(parts_); }
+  Gradient put_together();
 
  private:
   LeanVector<Gradient> parts_;
-  LeanVector<int> earlier_;  // by part: the part before it that begins at the same row, or -1
-  IdMap from_;               // first row + 1 -> the latest part that begins there
-  i64 rows_ = 0;             // total over all ranges
+  LeanVector<BlockSums> blocks_;  // by part, which has the sum of its last block
+  LeanVector<int> earlier_;       // by part: the part before it that begins at the same row, or -1
+  IdMap from_;                    // first row + 1 -> the latest part that begins there
+  i64 rows_ = 0;                  // total over all ranges
 };
 
-/// Dense gradients are added in blocks of `block`, whose sums are added in blocks again, so that the rounding error
-/// grows with the logarithm of their number.
+/// The sum of gradients, dense or row-sparse.
 class GradientSum {
  public:
   bool is_set() const { return sum_.is_set() || rows_; }
@@ -38,41 +79,32 @@ class GradientSum {
     else sum_ = std::move(g);
   }
   void add(const GradientSum& other) {
-    if (other.blocks_)
-      for (const Tensor& t : *other.blocks_)
-        if (t.is_set()) add(Gradient(t));
+    other.blocks_.each([this](const Tensor& t) { add(Gradient(t)); });
     if (other.sum_.is_set()) add(Gradient(other.sum_));
-    if (other.rows_)
-      for (const Gradient& g : other.rows_->parts()) add(Gradient(g));
+    if (other.rows_) other.rows_->each([this](Gradient&& g) { add(std::move(g)); });
   }
   /// The sum of everything added so far, as one gradient; unset if nothing was added.
   Gradient& value() {
-    if (rows_ || blocks_) [[unlikely]]
+    if (rows_ || blocks_.any()) [[unlikely]]
       put_together();
     return sum_;
   }
   /// Returns the sum in dense form and clears it.
   Tensor take_dense() {
-    if (rows_ || sum_.is_sparse() || blocks_) [[unlikely]]
+    if (rows_ || sum_.is_sparse() || blocks_.any()) [[unlikely]]
       return take_value();
     return std::move(sum_).dense();
   }
 
  private:
-  static constexpr i64 block = 64;
-
   void add_further(Gradient&& g);
-  void finish_block();
   void put_together();
   Tensor take_value();
   RowSum& rows();
 
   Gradient sum_;                  // of the last block; or the only gradient, where rows_ is null
   std::unique_ptr<RowSum> rows_;  // the row-sparse gradients
-  // [i]: the sum of fewer than `block` blocks of block^(i + 1) gradients each, or unset; null before the first block
-  // ends.
-  std::unique_ptr<LeanVector<Tensor>> blocks_;
-  i64 count_ = 0;  // of the dense additions to a first gradient
+  BlockSums blocks_;              // of the dense additions to a first gradient
 };
 
 }  // namespace TANDEM_NS::detail

@@ -5,6 +5,17 @@
 
 namespace TANDEM_NS::detail {
 
+TANDEM_INLINE void BlockSums::put_away(Tensor sum) {
+  if (!levels_) levels_ = std::make_unique<LeanVector<Tensor>>();
+  std::size_t level = 0;
+  for (i64 n = count_ / block;; n /= block, ++level) {
+    if (level == levels_->size()) levels_->push_back(Tensor());
+    Tensor& to = (*levels_)[level];
+    to = to.is_set() ? std::move(to) + std::move(sum) : std::move(sum);
+    if (n % block) return;
+    sum = std::exchange(to, Tensor());
+  }
+}
 TANDEM_INLINE void RowSum::add(Gradient&& g) {
   const i64 first = g.first_row();
   if (first >= 0) {
@@ -14,7 +25,8 @@ TANDEM_INLINE void RowSum::add(Gradient&& g) {
     for (int i = latest; i >= 0; i = earlier_[static_cast<std::size_t>(i)]) {
       Gradient& sum = parts_[static_cast<std::size_t>(i)];
       if (sum.values().shape().dim(0) != count) continue;
-      sum = sum.with_values(std::move(sum).values() + g.values());
+      if (blocks_[static_cast<std::size_t>(i)].ends_block([&] { return sum.values(); })) sum = std::move(g);
+      else sum = sum.with_values(std::move(sum).values() + g.values());
       return;
     }
     from_.set(row, static_cast<int>(parts_.size()));
@@ -24,6 +36,15 @@ TANDEM_INLINE void RowSum::add(Gradient&& g) {
     earlier_.push_back(-1);
   }
   parts_.push_back(std::move(g));
+  blocks_.emplace_back();
+}
+TANDEM_INLINE Gradient RowSum::put_together() {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    Gradient& sum = parts_[i];
+    blocks_[i].each([&](const Tensor& t) { sum = sum.with_values(std::move(sum).values() + t); });
+    blocks_[i].clear();
+  }
+  return parts_.size() == 1 ? std::move(parts_[0]) : parts_[0].join(parts_);
 }
 TANDEM_INLINE bool RowSum::exceeds_dense() const {
   const i64 rows = parts_[0].like().is_set() ? parts_[0].like().shape().dim(0) : none;
@@ -46,24 +67,8 @@ TANDEM_INLINE RowSum& GradientSum::rows() {
     rows();
   }
   if (!sum_.is_set()) return void(sum_ = std::move(g));
-  if (++count_ % block == 0) {
-    finish_block();
-    sum_ = std::move(g);
-  } else {
-    sum_ = Gradient(std::move(sum_).dense() + std::move(g).dense());
-  }
-}
-TANDEM_INLINE void GradientSum::finish_block() {
-  if (!blocks_) blocks_ = std::make_unique<LeanVector<Tensor>>();
-  Tensor sum = std::move(sum_).dense();
-  std::size_t level = 0;
-  for (i64 n = count_ / block;; n /= block, ++level) {
-    if (level == blocks_->size()) blocks_->push_back(Tensor());
-    Tensor& to = (*blocks_)[level];
-    to = to.is_set() ? std::move(to) + std::move(sum) : std::move(sum);
-    if (n % block) return;
-    sum = std::exchange(to, Tensor());
-  }
+  if (blocks_.ends_block([this] { return std::move(sum_).dense(); })) sum_ = std::move(g);
+  else sum_ = Gradient(std::move(sum_).dense() + std::move(g).dense());
 }
 [[gnu::noinline]] TANDEM_INLINE Tensor GradientSum::take_value() {
   const Tensor dense = value().tensor();
@@ -71,12 +76,8 @@ TANDEM_INLINE void GradientSum::finish_block() {
   return dense;
 }
 [[gnu::noinline]] TANDEM_INLINE void GradientSum::put_together() {
-  if (blocks_) {
-    for (const Tensor& t : *blocks_)
-      if (t.is_set()) sum_ = Gradient(std::move(sum_).dense() + t);
-    blocks_.reset();
-    count_ = 0;
-  }
+  blocks_.each([this](const Tensor& t) { sum_ = Gradient(std::move(sum_).dense() + t); });
+  blocks_.clear();
   if (!rows_) return;
   Gradient all = rows_->put_together();
   rows_.reset();
