@@ -255,6 +255,37 @@ TEST_CASE("convolution layers: regularizers, copies and clones") {
   CHECK(floats(clone(x)) != floats(net(x)));
 }
 
+// As Keras 3 does, also of a layer that is built; a function whose sizes are unknown does as nn::conv2d.
+TEST_CASE("convolution layers: an image that is too small for a window is an error") {
+  const auto refuses = [](const auto& layer, const Shape& small, const Shape& large, const std::string& size) {
+    for (const bool built : {false, true}) {
+      if (built) layer(images(large));
+      CHECK(layer.variables().empty() != built);
+      CHECK_THROWS_WITH(
+          layer(images(small)),
+          ContainsSubstring("a window of 3 with dilation 1 does not fit into size " + size + " of spatial axis 0"));
+    }
+  };
+  refuses(layers::Conv2D(4, 3), {1, 2, 5, 2}, {1, 3, 5, 2}, "2");
+  refuses(layers::Conv2D(4, 3, nn::relu), {1, 2, 5, 2}, {1, 3, 5, 2}, "2");
+  refuses(layers::Conv2D(4, 3, {.strides = 2}), {1, 0, 5, 2}, {1, 3, 5, 2}, "0");
+  refuses(layers::Conv2D(4, 3, {.data_format = DataFormat::nchw}), {1, 2, 2, 5}, {1, 2, 3, 5}, "2");
+  refuses(layers::Conv1D(4, 3), {1, 2, 2}, {1, 3, 2}, "2");
+  refuses(layers::Conv1D(4, 3, {.padding = Padding::causal}), {1, 0, 2}, {1, 3, 2}, "0");
+  refuses(layers::Conv3D(4, 3), {1, 2, 5, 5, 2}, {1, 3, 5, 5, 2}, "2");
+  refuses(layers::DepthwiseConv2D(3), {1, 2, 5, 2}, {1, 3, 5, 2}, "2");
+  refuses(layers::SeparableConv2D(4, 3), {1, 2, 5, 2}, {1, 3, 5, 2}, "2");
+  refuses(layers::ConvLSTM2D(4, 3), {1, 2, 2, 5, 2}, {1, 2, 3, 5, 2}, "2");
+  CHECK(layers::Conv2D(4, 3)(images({0, 5, 5, 2})).shape() == Shape{0, 3, 3, 4});
+  CHECK(layers::Conv2D(4, 3, {.padding = Padding::same})(images({1, 0, 5, 2})).shape() == Shape{1, 0, 5, 4});
+  CHECK(layers::MaxPooling2D(3, {.strides = 1})(images({1, 2, 5, 2})).shape() == Shape{1, 0, 3, 2});
+  const layers::Conv2D conv(4, 3);
+  conv(images({1, 3, 5, 2}));
+  const auto f = function([&](const Tensor& x) { return conv(x); }, {.input_signature = {TensorSpec({1, none, 5, 2})}});
+  CHECK(f(images({1, 2, 5, 2})).shape() == Shape{1, 0, 3, 4});
+  CHECK_THROWS_WITH(f(images({1, 1, 5, 2})), ContainsSubstring("does not fit"));
+}
+
 TEST_CASE("convolution layers: wrong input and options are named, and leave the layer as it was") {
   const layers::Conv2D conv(4, 3);
   CHECK_THROWS_WITH(conv(images({1, 5, 5})), ContainsSubstring("Conv2D") && ContainsSubstring("rank 4"));

@@ -41,7 +41,7 @@ struct WindowAxis {
 };
 
 /// Spatial axis `i` of an input of size `in`, under a window of size `window`. `out` is negative if the window does
-/// not fit.
+/// not fit. It is 0 if the window is larger than the input by less than two strides: TensorFlow's rounding.
 inline WindowAxis window_axis(const rules::WindowAttrs& a, int i, i64 in, i64 window) {
   WindowAxis w{in, 0, window, a.strides.dim(i), a.dilations.dim(i), 0};
   const i64 reach = (window - 1) * w.dilation;
@@ -56,7 +56,7 @@ inline WindowAxis window_axis(const rules::WindowAttrs& a, int i, i64 in, i64 wi
     w.before = a.pads.dim(2 * i);
     room += w.before + a.pads.dim(2 * i + 1);
   }
-  w.out = room < 0 ? -1 : (room + w.stride - 1) / w.stride;
+  w.out = (room + w.stride - 1) / w.stride;  // rounded towards 0
   return w;
 }
 

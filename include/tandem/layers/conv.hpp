@@ -81,7 +81,9 @@ class TANDEM_API TransposedConvolution : public ConvBase {
 ///   x         [n, h, w, c], or [n, c, h, w] with DataFormat::nchw; c is fixed by the first successful call
 ///   returns   [n, oh, ow, filters] (or [n, filters, oh, ow]); sizes as nn::conv2d
 ///   throws    errors::InvalidArgumentError, in the layer's name, for another rank, dtype or number of channels, for
-///             filters or channels that .groups does not divide, or an option with the wrong number of entries
+///             filters or channels that .groups does not divide, an option with the wrong number of entries, or a
+///             window that does not fit, as in Keras. Where the image's size is not known when a function is traced,
+///             the result is empty instead, or the op raises (nn::conv2d)
 ///   variables kernel [kh, kw, c / groups, filters], bias [filters]
 class Conv2D : public detail::Convolution {
  public:

@@ -31,15 +31,13 @@ TANDEM_INLINE Layer::Weights Convolution::weights_for(i64 channels) const {
 TANDEM_INLINE Tensor Convolution::operator()(const Tensor& x) const {
   const FusedActivation inside =
       window_.data_format == DataFormat::channels_last ? activation_.fused() : FusedActivation::none;
-  const Tensor y =
-      run_with_weights([&] { return weights_for(channels_of(x)); },
-                       [&](const Tensors& w) {
-                         const Tensor image = with_channels(x, w[0].shape().dim(-2) * groups_);
-                         return inside == FusedActivation::none
-                                    ? biased(nn::convolution(image, w[0], window_), w)
-                                    : tandem::detail::call_fused_conv(spatial_, image, w[0],
-                                                                      use_bias_ ? w[1] : Tensor(), window_, inside);
-                       });
+  const auto convolved = [&](const Tensors& w) {
+    const Tensor image = with_channels(x, w[0].shape().dim(-2) * groups_);
+    if (inside == FusedActivation::none) return biased(fitting(x, nn::convolution(image, w[0], window_)), w);
+    return fitting(
+        x, tandem::detail::call_fused_conv(spatial_, image, w[0], use_bias_ ? w[1] : Tensor(), window_, inside));
+  };
+  const Tensor y = run_with_weights([&] { return weights_for(channels_of(x)); }, convolved);
   return inside == FusedActivation::none ? activated(y) : penalized(y, activity_regularizer_);
 }
 

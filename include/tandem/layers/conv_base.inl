@@ -42,6 +42,17 @@ TANDEM_INLINE Tensor ConvBase::with_channels(const Tensor& x, i64 channels) cons
   for (int i = 0; i < x.rank(); ++i) known.push_back(i == axis ? channels : x.shape().dim(i));
   return ensure_shape(x, known);
 }
+TANDEM_INLINE Tensor ConvBase::fitting(const Tensor& x, const Tensor& y) const {
+  if (window_.padding.kind() == PaddingKind::same) return y;
+  for (int i = 0; i < spatial_; ++i) {
+    const int axis = i + (window_.data_format == DataFormat::channels_first ? 2 : 1);
+    if (y.shape().dim(axis) == 0)
+      fail("a window of " + std::to_string(kernel_.dim(i)) + " with dilation " + std::to_string(dilations_.dim(i)) +
+           " does not fit into size " + std::to_string(x.shape().dim(axis)) + " of spatial axis " + std::to_string(i) +
+           ": " + to_string(x.spec()) + " (use Padding::same, or a smaller kernel)");
+  }
+  return y;
+}
 TANDEM_INLINE Shape ConvBase::kernel_shape(i64 a, i64 b) const {
   Shape s = kernel_;
   s.push_back(a);

@@ -80,8 +80,8 @@ class TANDEM_API ConvolutionalLstm : public ConvBase {
 ///   returns   the last output [batch, oh, ow, filters], or with .return_sequences [batch, time, oh, ow, filters];
 ///             sizes as nn::conv2d. The state: h and c, [batch, oh, ow, filters]
 ///   throws    errors::InvalidArgumentError, in the layer's name, for another rank, dtype or number of channels, an
-///             option with the wrong number of entries, an initial state that does not match, or a length outside of
-///             [0, time]
+///             option with the wrong number of entries, a window that does not fit (as Conv2D), an initial state that
+///             does not match, or a length outside of [0, time]
 ///   gradient  to all floating inputs and weights, through all steps
 ///   variables kernel [kh, kw, c, 4 filters], recurrent_kernel [kh, kw, filters, 4 filters], bias [4 filters]
 ///   source    Shi et al. 2015, "Convolutional LSTM Network: A Machine Learning Approach for Precipitation Nowcasting",

@@ -42,7 +42,7 @@ TANDEM_INLINE Layer::Weights ConvolutionalLstm::weights_for(const Tensor& x) con
 // The inputs' part of the gates' sums, for all steps at once.
 TANDEM_INLINE Tensor ConvolutionalLstm::projected(const Tensor& steps, const Tensors& w) const {
   const Tensor images = with_channels(merge_steps(steps), w[0].shape().dim(-2));
-  return split_steps(biased(nn::convolution(images, w[0], window_), w), steps);
+  return split_steps(biased(fitting(images, nn::convolution(images, w[0], window_)), w), steps);
 }
 TANDEM_INLINE nn::LstmState ConvolutionalLstm::start_of(const Tensor& projected, const Call& call) const {
   const std::vector<DimValue> sizes = get_shape(projected);

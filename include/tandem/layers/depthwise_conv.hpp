@@ -81,8 +81,8 @@ class TANDEM_API SeparableConvolution : public ConvBase {
 /// Result c m + q comes from channel c by its filter q, where m is .depth_multiplier.
 ///   x         [n, h, w, c], or [n, c, h, w] with DataFormat::nchw; c is fixed by the first successful call
 ///   returns   [n, oh, ow, c m] (or [n, c m, oh, ow]); sizes as nn::conv2d
-///   throws    errors::InvalidArgumentError, in the layer's name, for another rank, dtype or number of channels, or an
-///             option with the wrong number of entries
+///   throws    errors::InvalidArgumentError, in the layer's name, for another rank, dtype or number of channels, an
+///             option with the wrong number of entries, or a window that does not fit: as Conv2D
 ///   variables depthwise_kernel [kh, kw, c, m], bias [c m]
 class DepthwiseConv2D : public detail::DepthwiseConvolution {
  public:

@@ -30,7 +30,7 @@ TANDEM_INLINE Tensor DepthwiseConvolution::operator()(const Tensor& x) const {
         channels * multiplier_);
   };
   return activated(run_with_weights(weights_for, [&](const Tensors& w) {
-    return biased(depthwise(with_channels(x, w[0].shape().dim(-2)), w[0], window_), w);
+    return biased(fitting(x, depthwise(with_channels(x, w[0].shape().dim(-2)), w[0], window_)), w);
   }));
 }
 
@@ -60,8 +60,8 @@ TANDEM_INLINE Tensor SeparableConvolution::operator()(const Tensor& x) const {
   return activated(run_with_weights([&] { return weights_for(channels_of(x)); },
                                     [&](const Tensors& w) {
                                       const Tensor image = with_channels(x, w[0].shape().dim(-2));
-                                      const Tensor y = nn::convolution(depthwise(image, w[0], window_), w[1],
-                                                                       {.data_format = window_.data_format});
+                                      const Tensor y = nn::convolution(fitting(x, depthwise(image, w[0], window_)),
+                                                                       w[1], {.data_format = window_.data_format});
                                       return biased(y, w);
                                     }));
 }

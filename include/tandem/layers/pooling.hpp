@@ -78,7 +78,7 @@ class TANDEM_API AdaptivePooling : public Layer {
 ///   x         [n, h, w, c], or [n, c, h, w] with DataFormat::nchw; real numbers
 ///   returns   [n, oh, ow, c] (or [n, c, oh, ow]); sizes as nn::max_pool
 ///   throws    errors::InvalidArgumentError, in the layer's name, for another rank or an option with the wrong number
-///             of entries
+///             of entries; in that of the op as nn::max_pool
 class MaxPooling2D : public detail::Pooling {
  public:
   explicit MaxPooling2D(WindowSizes pool_size = 2, PoolingOptions options = {})

@@ -3,6 +3,8 @@
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/conv/conv.hpp"
+#include "tandem/ops/conv/conv_transpose.hpp"
+#include "tandem/ops/conv/pool.hpp"
 #include "tests/ops/conv/conv_loops.hpp"
 #include "tests/support/errors.hpp"
 
@@ -25,6 +27,76 @@ TEST_CASE("conv: empty images and sums over nothing") {
   const Tensor dw = tape.gradient(nn::conv2d(x, w), w);
   CHECK(dw.shape() == w.shape());
   CHECK(dw.to_vector<float>() == std::vector<float>(108));
+}
+
+// As tf.nn of TensorFlow 2.21 in eager calls and in functions whose sizes are unknown. In functions with known sizes
+// TensorFlow refuses each of these images; here a traced call does what an eager one does.
+TEST_CASE("conv: a window that is too large by less than two strides gives an empty result, as in TensorFlow") {
+  const auto rows_of = [](i64 h, i64 window, i64 stride, i64 dilation) -> i64 {
+    const Tensor x = ones({1, h, 5, 2}), w = ones({window, 1, 2, 4});
+    const nn::ConvOptions options{.strides = {stride, 1}, .dilations = {dilation, 1}};
+    const auto traced = [&](i64 size) {
+      return function(
+          [=](const Tensor& t) {
+            return nn::conv2d(t, ones({window, 1, 2, 4}), options);
+          },
+          {.input_signature = {TensorSpec({none, size, none, 2})}});
+    };
+    const auto known = traced(h), unknown = traced(none);
+    try {
+      const Shape y = nn::conv2d(x, w, options).shape();
+      CHECK(known(x).shape() == y);
+      CHECK(unknown(x).shape() == y);
+      GradientTape tape;
+      tape.watch(x), tape.watch(w);
+      const auto [dx, dw] = tape.gradient(nn::conv2d(x, w, options), {x, w});
+      if (y.dim(1) == 0) {
+        CHECK(numbers(dx) == std::vector<double>(static_cast<std::size_t>(x.size())));
+        CHECK(numbers(dw) == std::vector<double>(static_cast<std::size_t>(w.size())));
+      }
+      return y.dim(1);
+    } catch (const errors::InvalidArgumentError& e) {
+      CHECK(e.message().find("does not fit into size " + std::to_string(h)) != std::string::npos);
+      CHECK_THROWS_AS(known(x), errors::InvalidArgumentError);
+      CHECK_THROWS_AS(unknown(x), errors::InvalidArgumentError);
+      return -1;
+    }
+  };
+  CHECK(rows_of(3, 3, 1, 1) == 1);
+  CHECK(rows_of(2, 3, 1, 1) == 0);
+  CHECK(rows_of(1, 3, 1, 1) == -1);
+  CHECK(rows_of(0, 3, 1, 1) == -1);
+  CHECK(rows_of(2, 3, 2, 1) == 0);
+  CHECK(rows_of(1, 3, 2, 1) == 0);
+  CHECK(rows_of(0, 3, 2, 1) == 0);
+  CHECK(rows_of(0, 5, 2, 1) == -1);
+  CHECK(rows_of(0, 5, 3, 1) == 0);
+  CHECK(rows_of(4, 3, 1, 2) == 0);
+  CHECK(rows_of(3, 3, 1, 2) == -1);
+}
+TEST_CASE("conv: all convolutions and poolings agree on windows that do not fit") {
+  const Tensor w1 = ones({3, 2, 4}), w2 = ones({3, 3, 2, 4}), w3 = ones({3, 3, 3, 2, 4});
+  for (const i64 h : {2, 1}) {
+    const auto check = [&](const auto& f, const Shape& y) {
+      if (h == 2) CHECK(f().shape() == y);
+      else CHECK_THROWS_AS(f(), errors::InvalidArgumentError);
+    };
+    const Tensor x1 = ones({1, h, 2}), x2 = ones({1, h, 5, 2}), x3 = ones({1, h, 5, 5, 2});
+    check([&] { return nn::conv1d(x1, w1); }, {1, 0, 4});
+    check([&] { return nn::conv2d(x2, w2); }, {1, 0, 3, 4});
+    check([&] { return nn::conv3d(x3, w3); }, {1, 0, 3, 3, 4});
+    check([&] { return nn::depthwise_conv2d(x2, w2); }, {1, 0, 3, 8});
+    check([&] { return nn::separable_conv2d(x2, ones({3, 3, 2, 1}), ones({1, 1, 2, 4})); }, {1, 0, 3, 4});
+    for (const auto pool : {&nn::max_pool, &nn::avg_pool}) {
+      check([&] { return pool(x1, {.ksize = 3, .strides = 1}); }, {1, 0, 2});
+      check([&] { return pool(x2, {.ksize = 3, .strides = 1}); }, {1, 0, 3, 2});
+      check([&] { return pool(x3, {.ksize = 3, .strides = 1}); }, {1, 0, 3, 3, 2});
+    }
+  }
+  CHECK(
+      nn::conv2d_transpose(ones({1, 0, 5, 2}), ones({3, 3, 4, 2}), {1, 2, 7, 4}, {.padding = Padding::valid}).shape() ==
+      Shape{1, 2, 7, 4});
+  CHECK(nn::max_pool(ones({1, 1, 5, 2})).shape() == Shape{1, 0, 2, 2});  // a window of 2
 }
 
 TEST_CASE("conv: NaN and infinity reach the windows that contain them, and no others") {

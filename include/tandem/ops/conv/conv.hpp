@@ -29,9 +29,10 @@ struct Conv1dOptions {
 ///             channels, the channels and results are divided into groups, and each group of results reads one group
 ///             of channels
 ///   returns   [n, oh, ow, o] (or [n, o, oh, ow]): Padding::same ceil(h / s); otherwise
-///             ceil((h - (kh - 1) d) / s), where h includes explicit padding
-///   throws    errors::InvalidArgumentError if ranks, dtypes or channels do not match, the window does not fit, or an
-///             option has the wrong number of entries
+///             ceil((h - (kh - 1) d) / s), where h includes explicit padding; 0 if the window is larger than h by less
+///             than 2 s, as in TensorFlow's eager calls
+///   throws    errors::InvalidArgumentError if ranks, dtypes or channels do not match, the window is larger than the
+///             image by 2 s or more, or an option has the wrong number of entries
 ///   gradient  to x: conv2d_transpose(g, w); to w: the correlation of x with g
 TANDEM_API Tensor conv2d(const Tensor& x, const Tensor& w, ConvOptions = {});
 /// Convolution of sequences: x [n, length, c] (or [n, c, length]), w [k, c / groups, o]. Otherwise as conv2d.

@@ -19,10 +19,10 @@ struct PoolOptions {
 /// Maxima of a moving window, for each channel. NaN is larger than numbers; padding is smaller than all of them.
 ///   x         [n, h, w, c], or [n, c, h, w] with DataFormat::nchw; [n, length, c] and [n, d, h, w, c]
 ///             likewise; integers or floating
-///   returns   [n, oh, ow, c] (or [n, c, oh, ow]): Padding::same ceil(h / s); otherwise ceil((h - (kh - 1)) / s)
-///   throws    errors::InvalidArgumentError if the window does not fit, if a window lies wholly in the padding, or if
-///   an
-///             option has the wrong number of entries
+///   returns   [n, oh, ow, c] (or [n, c, oh, ow]): Padding::same ceil(h / s); otherwise ceil((h - (kh - 1)) / s),
+///             or 0 if the window is larger than h by less than 2 s, as in TensorFlow's eager calls
+///   throws    errors::InvalidArgumentError if the window is larger than the image by 2 s or more, if a window lies
+///             wholly in the padding, or if an option has the wrong number of entries
 ///   gradient  g at each window's first maximum (or first NaN)
 TANDEM_API Tensor max_pool(const Tensor& x, PoolOptions = {});
 /// Means of a moving window, for each channel, over those of its elements that are inside of the image.
