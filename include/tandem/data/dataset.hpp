@@ -170,8 +170,7 @@ class Dataset {
   template <class F>
   auto map(F f, MapOptions options = {}) const {
     using R = detail::Result<const F, T>;
-    using Stage = detail::Map<T, R>;
-    return with(std::make_shared<Stage>(stage_, typename Stage::F(std::move(f)), options));
+    return with(std::make_shared<detail::Map<T, R>>(stage_, std::move(f), options));
   }
   /// The same as map, but f is applied to many elements at once, by vectorized_map: for functions of a few cheap ops.
   /// f gets the tensors of one element, a number or a text as a scalar tensor, and returns tensors; what it cannot do
@@ -184,8 +183,7 @@ class Dataset {
     static_assert(Batchable<T>, "map_batched: see batch");
     using R = detail::Result<const F, Batched<T>>;
     static_assert(std::is_same_v<Batched<R>, R>, "map_batched: the function must return tensors, or a tree of them");
-    using Stage = detail::MapBatched<T, R>;
-    return with(std::make_shared<Stage>(stage_, typename Stage::F(std::move(f)), options));
+    return with(std::make_shared<detail::MapBatched<T, R>>(stage_, std::move(f), options));
   }
   /// The elements for which f(element), a bool or a tensor of one, is true.
   template <class F>

@@ -244,7 +244,7 @@ template <class R, class In>
 class ElementFunction {
  public:
   template <class F>
-  explicit ElementFunction(F f) : body_(std::make_shared<const BodyOf<F>>(std::move(f))) {}
+  ElementFunction(F f) : body_(std::make_shared<const BodyOf<F>>(std::move(f))) {}
   R operator()(In element) const { return body_->apply(static_cast<In>(element)); }
 
  private:
