@@ -347,7 +347,7 @@ TEST_CASE("map: with autotune, slow elements are not piled up") {
   CHECK(made <= 30 + 4 * static_cast<int>(std::thread::hardware_concurrency()) + 8);
 }
 
-TEST_CASE("Dataset: leaving a loop ends its threads, two thousand times") {
+TEST_CASE("Dataset: leaving a loop ends its threads, ten thousand times") {
   const auto ds = data::range(1000).map([](i64 i) { return i; }, {.num_parallel_calls = 2}).prefetch(2);
   const auto threads = [] {  // of this process, as the system counts them
     std::ifstream status("/proc/self/status");
@@ -356,7 +356,7 @@ TEST_CASE("Dataset: leaving a loop ends its threads, two thousand times") {
     return 0;
   };
   const int before = threads();
-  constexpr int loops = 2000;
+  constexpr int loops = 10000;
   i64 sum = 0;
   for (int i = 0; i < loops; ++i)
     for (const i64 x : ds.epoch(0, i % 900)) {

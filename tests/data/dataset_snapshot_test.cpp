@@ -149,7 +149,7 @@ TEST_CASE("snapshot: one iteration writes, others compute meanwhile") {
 TEST_CASE("snapshot: a process that is killed at any moment leaves nothing that is read, or a whole one") {
   const testing::TemporaryFolder folder;
   const auto ds = data::range(300).map([](i64 i) { return fill({100}, static_cast<int>(i)); });
-  for (int moment = 0; moment < 60; ++moment) {
+  for (int moment = 0; moment < 100; ++moment) {
     const std::string dir = folder / ("snapshot" + std::to_string(moment % 10));
     const pid_t child = ::fork();
     if (child == 0) {
