@@ -21,7 +21,7 @@ class LoopSums {
 
   TANDEM_LAZY explicit LoopSums(const rules::LoopAttrs& a) {
     for (std::size_t i = 0; i < a.sums.text.size(); ++i)
-      if (is_sum(a, i)) sums_.push(Sum{i, Tensor()});
+      if (is_sum(a, i)) sums_.push_back(Sum{i, Tensor()});
   }
   /// To be called after each iteration.
   TANDEM_LAZY void step(Tensors& carried) {

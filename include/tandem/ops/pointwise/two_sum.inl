@@ -20,7 +20,7 @@ inline void check_same_specs(const InferCall& c) {
 inline Specs two_like_the_first(const InferCall& c) {
   Specs r(c.spec(0));
   r[0].shape = r[0].shape.merge_with(c.spec(1).shape);
-  r.push(Spec(r[0]));
+  r.push_back(Spec(r[0]));
   return r;
 }
 TANDEM_INLINE Specs infer_two_sum(const InferCall& c) {
