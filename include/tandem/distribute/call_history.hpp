@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "tandem/distribute/call_hash.hpp"
 #include "tandem/distribute/texts.hpp"
 
 namespace TANDEM_NS::distribute::impl {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <thread>
 
+#include "tandem/distribute/call_hash.hpp"
 #include "tandem/distribute/start_thread.hpp"
-#include "tandem/distribute/texts.hpp"
 #include "tandem/distribute_gloo/no_sigpipe.hpp"
 #include "tandem/distribute_gloo/worker.hpp"
 
