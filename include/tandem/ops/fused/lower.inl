@@ -17,19 +17,18 @@ namespace detail {
 
 // The opcode of an op whose operand `carried` is the chain's value; -1 if there is none.
 TANDEM_INLINE int opcode(const OpDef* op, std::size_t carried) {
+  // clang-format off
 #define TANDEM_MICRO(name) \
   if (op == &name##_op && carried == 0) return 2 * micro::name;
   TANDEM_FUSED_BINARY(TANDEM_MICRO)
-              TANDEM_FUSED_UNARY(TANDEM_MICRO)
+  TANDEM_FUSED_UNARY(TANDEM_MICRO)
 #undef TANDEM_MICRO
 #define TANDEM_MICRO(name, swapped) \
   if (op == &swapped##_op && carried == 1) return 2 * micro::name;
-                  TANDEM_FUSED_SWAPPED(TANDEM_MICRO)
+  TANDEM_FUSED_SWAPPED(TANDEM_MICRO)
 #undef TANDEM_MICRO
-                      return carried == 1 &&
-          op->flags.commutative
-      ? opcode(op, 0)
-      : -1;
+  // clang-format on
+  return carried == 1 && op->flags.commutative ? opcode(op, 0) : -1;
 }
 TANDEM_INLINE ChainFn chain_of(DType d) {
   static constexpr ByIsa<ChainFn> floats{TANDEM_EACH_ISA(fused_chain<float>)},
