@@ -96,10 +96,11 @@ struct Liveness::State {
       throw;
     }
   }
-  // By the connection that there is; otherwise the next heartbeat says it.
+  // By the connection of the questions, if there is one and nobody waits for its answer; otherwise the next heartbeat
+  // says it.
   void tell_failed() {
-    const std::lock_guard lock(asking);
-    if (!questions) return;
+    const std::unique_lock lock(asking, std::try_to_lock);
+    if (!lock || !questions) return;
     questions->set_timeout(0.5);
     questions->set(key, line("failed"));
   }
