@@ -128,8 +128,8 @@ class TANDEM_API Communicator {
   ///   label  what is reduced or sent, for errors: "'dense/kernel'", "bucket 3 of 7 (4.2 MB)"
   ///   throws errors::UnavailableError as described above; errors::FailedPreconditionError if ranks call different
   ///          operations, or the same ones with other sizes: before each of the first 100 operations of a group, and
-  ///          before all of them if the environment variable TANDEM_DISTRIBUTED_CHECK is 1; later ones when they have
-  ///          waited for a second, and all of them with the next hundredth one
+  ///          before all of them if the environment variable TANDEM_DISTRIBUTED_CHECK is 1; later ones with the next
+  ///          hundredth one, and, over Gloo and over MPI with heartbeats, when they have waited for a second
   void run(const Collective& call, const char* op, const std::string& label) const;
   /// Begins one. The buffers must live, and not be used, until wait() has returned or raised.
   Running start(const Collective& call, const char* op, const std::string& label) const;
