@@ -33,7 +33,9 @@ struct Flags {
   bool takes_half = false;       // the CPU kernel reads and writes half precision; elsewhere its operands are cast
   bool cuda_takes_half = false;  // so does the CUDA kernel
   bool collective = false;       // talks to other processes: stateful, and keeps its order among these
-  bool early = false;            // begins work that runs beside the program; a collective
+  // Begins work that runs beside the program, on its result, in which the operands lie one behind another, each at a
+  // multiple of 64 bytes; a collective. Has RareColumns::hold.
+  bool early = false;
 };
 
 struct InferCall {
@@ -84,6 +86,8 @@ struct RareColumns {
   const OpDef* with_epilogue = nullptr;                           // convolutions: the op with what follows them
   Specs (*resolve)(const KernelCall&) = nullptr;                  // infers data-dependent output dims
   Tensors (*host_kernel)(Inputs in, const Attrs&) = nullptr;      // in place of a kernel: control flow
+  void (*hold)(const Attrs&, const Tensor& result) = nullptr;     // early ops: a call has failed; keeps the result while
+                                                                  // what was begun on it runs
   std::size_t (*offset)(const Spec& in, const Attrs&) = nullptr;  // alias ops: byte offset of the view
   std::uint8_t host_tail = 0;  // so many of the last inputs live in host memory everywhere: of an op of any number
   std::uint16_t wide_inputs = 0, wide_outputs = 0;  // float32 where the others have half precision: saved statistics

@@ -12,13 +12,16 @@ namespace TANDEM_NS::distribute::impl {
 /// compute them there.
 constexpr std::size_t bucket_alignment = 64;
 
-/// A bucket of a group. Its memory is the result of start_bucket: in a planned program a part of the call's arena,
-/// which ends its operations before another call gets it; otherwise a tensor, which `held` keeps, as a transport may
-/// still write to it when the caller has failed.
+/// The bytes that a tensor of so many takes in a bucket.
+constexpr std::size_t room_of(std::size_t bytes) {
+  return (bytes + bucket_alignment - 1) / bucket_alignment * bucket_alignment;
+}
+
+/// A bucket of a group. Its memory is the result of start_bucket.
 struct Bucket {
-  Tensor held;
+  Tensor held;                   // the result, where a call has failed, and eagerly: ranks may still write to it
   const void* memory = nullptr;  // of the operation that was begun last
-  i64 copied = 0;                // bytes that it has copied to there: of tensors that were not computed there
+  i64 copied = 0;                // for tests: the bytes of tensors that were not computed there
   i64 launched = none;           // the operation that runs on a GPU: a number for join()
   Running running;               // destroyed first
 

@@ -16,10 +16,6 @@ namespace distribute::impl {
 
 using rules::SumBucketAttrs;
 
-// The bytes that a tensor of so many takes in a bucket.
-constexpr std::size_t room_of(std::size_t bytes) {
-  return (bytes + bucket_alignment - 1) / bucket_alignment * bucket_alignment;
-}
 inline i64 room_of(const Shape& shape, DType dtype) {
   const std::size_t size = size_of(dtype);
   return static_cast<i64>(room_of(static_cast<std::size_t>(shape.known_size()) * size) / size);
@@ -33,8 +29,7 @@ TANDEM_INLINE Specs infer_start_bucket(const InferCall& c) {
   i64 elements = 0;
   for (std::size_t i = 0; i < c.in.size(); ++i) {
     if (c.spec(i).dtype != dtype) tandem::detail::raise_specs(c, "a bucket has tensors of one dtype");
-    const Shape& shape = c.spec(i).shape;
-    elements = elements == none || !shape.is_fully_defined() ? none : elements + room_of(shape, dtype);
+    elements += room_of(c.spec(i).shape, dtype);
   }
   return Specs(Spec{Shape{elements}, dtype, c.spec(0).device});
 }
@@ -68,14 +63,22 @@ TANDEM_INLINE void start_bucket_kernel(const KernelCall& c) {
   const auto& a = c.attrs.get<SumBucketAttrs>();
   const Communicator group = Groups::find(c.op, a.group);
   Bucket& bucket = bucket_of(group, a.number);
-  if (is_on_gpu(c)) {                                             // the sum runs beside the kernels that follow
-    group.join(std::exchange(bucket.launched, Bucket::none), c);  // a call that failed has left it
-    gather(c, bucket, c.stream.device);
-    bucket.launched = group.launch(sum_in_place(c.out[0]), c, "all_reduce", a.label);
-  } else {
-    bucket.running.wait();
-    gather(c, bucket, c.stream.device);
-    bucket.running = group.start(sum_in_place(c.out[0]), "all_reduce", a.label);
+  const bool gpu = is_on_gpu(c);
+  // A call that failed may have left one.
+  if (gpu) group.join(std::exchange(bucket.launched, Bucket::none), c);
+  else bucket.running.wait();
+  bucket.held = Tensor();
+  gather(c, bucket, c.stream.device);
+  if (gpu) bucket.launched = group.launch(sum_in_place(c.out[0]), c, "all_reduce", a.label);
+  else bucket.running = group.start(sum_in_place(c.out[0]), "all_reduce", a.label);
+}
+TANDEM_INLINE void hold_bucket(const Attrs& attrs, const Tensor& result) {
+  const auto& a = attrs.get<SumBucketAttrs>();
+  try {
+    Bucket& bucket = bucket_of(Groups::find("all_reduce", a.group), a.number);
+    if ((bucket.running || bucket.launched != Bucket::none) && bucket.memory == result.raw()) bucket.held = result;
+  } catch (const errors::FailedPreconditionError&) {
+    // There is no such group: nothing was begun.
   }
 }
 TANDEM_INLINE void wait_bucket_kernel(const KernelCall& c) {
@@ -111,6 +114,7 @@ constexpr OpDef start_row() {
   OpDef row = bucket_row("start_bucket", "tensors...", &infer_start_bucket, &start_bucket_kernel);
   row.inputs = at_least(1);
   row.flags.early = true;
+  row.rare.hold = &hold_bucket;
   return row;
 }
 constexpr OpDef wait_row() {

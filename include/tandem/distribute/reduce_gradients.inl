@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "tandem/distribute/bucket.hpp"
 #include "tandem/distribute/bucket_ops.hpp"
 #include "tandem/distribute/collectives.hpp"
 #include "tandem/distribute/reduce_gradients.hpp"
@@ -29,7 +30,10 @@ struct PlannedBucket {
   i64 bytes = 0;
 };
 
-inline i64 bytes_of(const Tensor& x) { return x.shape().known_size() * static_cast<i64>(size_of(x.dtype())); }
+// In a bucket.
+inline i64 bytes_of(const Tensor& x) {
+  return static_cast<i64>(room_of(static_cast<std::size_t>(x.shape().known_size()) * size_of(x.dtype())));
+}
 
 // The gradients of the last Variables come first, since a backward pass computes them first.
 class BucketPlan {
@@ -113,6 +117,12 @@ TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, 
   for (std::size_t i = gradients.size(); i-- > 0;) {
     const Gradient& g = gradients[i];
     if (!g.is_set() || g.is_sparse() || stays(i)) continue;
+    if (!g.values().shape().is_fully_defined())
+      errors::raise<errors::InvalidArgumentError>(
+          "all_reduce", "the gradient " +
+                            (i < variables.size() ? "of '" + variables[i].name() + "'" : std::to_string(i)) +
+                            " has unknown sizes, " + to_string(g.values().spec()) +
+                            ": give it the shape of the Variable, reshape(g, {..})");
     const bool narrow = compress && i < variables.size() && g.values().dtype() == DType::float32;
     plan.add(narrow ? cast(g.dense(), DType::bfloat16) : g.dense(), i);
   }

@@ -60,7 +60,7 @@ TANDEM_LAZY class Interpreter final : public Program {
     try {
       run_nodes(arguments, donated, values);
     } catch (...) {
-      end_early_work(values);
+      leave_early_work(values);
       throw;
     }
     Tensors out;
@@ -78,16 +78,10 @@ TANDEM_LAZY class Interpreter final : public Program {
       for (ValueId v : dies_[i]) values[v] = Tensor();
     }
   }
-  // As PlannedProgram::end_early_work.
-  void end_early_work(ById<ValueId, Tensor>& values) const {
-    for (const Node& n : graph_->nodes) {
-      if (!n.op->flags.early || !values[n.first_out].is_set() || !last_[n.first_out].is_set()) continue;
-      try {
-        apply_op(last_[n.first_out], values);
-      } catch (const std::exception&) {
-        // It has ended already, or cannot end: then nothing writes any more.
-      }
-    }
+  // As PlannedProgram::leave_early_work.
+  void leave_early_work(const ById<ValueId, Tensor>& values) const {
+    for (const Node& n : graph_->nodes)
+      if (n.op->rare.hold && values[n.first_out].is_set()) n.op->rare.hold(n.attrs, values[n.first_out]);
   }
   void step(NodeId node, Inputs arguments, Span<Tensor> donated, ById<ValueId, Tensor>& values) const {
     const Node& n = graph_->nodes[node];

@@ -6,6 +6,7 @@
 #include "tandem/core/scope.hpp"
 #include "tandem/graph/control/body.hpp"
 #include "tandem/graph/control/control_ops.hpp"
+#include "tandem/graph/control/loop_layout.hpp"
 #include "tandem/graph/exec/memory_use.hpp"
 #include "tandem/graph/exec/plan.hpp"
 #include "tandem/graph/exec/program.hpp"

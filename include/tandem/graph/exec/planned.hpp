@@ -26,7 +26,7 @@ class PlannedProgram : public Program {
   TANDEM_LAZY std::string text_of_plan() const { return to_string(plan_, *graph_); }
 
   TANDEM_LAZY Tensors run_plan(Inputs arguments, Span<Tensor> donated) {
-    const Lease execution(*this);
+    Lease execution(*this);
     execution->donated = donated;
     for (std::size_t i = 0; i < arguments.size(); ++i) execution->point(graph_->arguments[i], *arguments[i]);
     CallValues in_bodies(read_in_bodies_);
@@ -39,7 +39,7 @@ class PlannedProgram : public Program {
         run_steps(steps_, *execution, arguments);
       else run_parts(*execution, arguments);
     } catch (...) {
-      end_early_work(*execution);
+      if (!early_begins_.empty()) leave_early_work(execution);
       throw;
     }
     Tensors out;
@@ -137,9 +137,12 @@ class PlannedProgram : public Program {
     }
     Lease(const Lease&) = delete;
     ~Lease() {
+      if (!execution_) return;
       execution_->clear();
       if (Execution* other = program_.ready_.exchange(execution_, std::memory_order_acq_rel)) program_.put_spare(other);
     }
+    /// No other call gets it.
+    std::unique_ptr<Execution> take() { return std::unique_ptr<Execution>(std::exchange(execution_, nullptr)); }
     Execution* operator->() const { return execution_; }
     Execution& operator*() const { return *execution_; }
 
@@ -190,8 +193,8 @@ class PlannedProgram : public Program {
   TANDEM_LAZY void check_sizes(const Step& s, const Execution& e) const;
   TANDEM_LAZY void run_step(const Step& s, Execution& e, Inputs arguments) const;
   TANDEM_LAZY void run_steps(const LeanVector<Step>& steps, Execution& e, Inputs arguments) const;
-  TANDEM_LAZY void find_early_ends();
-  TANDEM_LAZY void end_early_work(Execution& e) const;
+  TANDEM_LAZY void find_early_begins();
+  TANDEM_LAZY void leave_early_work(Lease& lease) const;
   TANDEM_LAZY void find_branches(const ById<NodeId, std::size_t>& first_step);
   TANDEM_LAZY void run_parts(Execution& e, Inputs arguments) const;
   TANDEM_LAZY void run_region(const Region& r, Execution& e) const;
@@ -207,7 +210,7 @@ class PlannedProgram : public Program {
   Plan plan_;
   ById<ValueId, NodeId> producers_;
   LeanVector<Step> early_, steps_;          // early_: early_reads()
-  LeanVector<std::uint32_t> early_ends_;    // the steps that read the results of early ops
+  LeanVector<std::uint32_t> early_begins_;  // the steps of early ops
   LeanVector<Segment> segments_;            // in order
   LeanVector<Region> branches_;             // the regions, in order
   LeanVector<std::uint32_t> branch_steps_;  // by branch: its steps, in order,

@@ -80,7 +80,7 @@ TANDEM_LAZY_INLINE void PlannedProgram::compile() {
   }
   first_use_.push_back(static_cast<std::uint32_t>(uses_.size()));
   find_packers();
-  find_early_ends();
+  find_early_begins();
   first_step.push_back(steps_.size());
   find_branches(first_step);
   find_segments();
@@ -100,25 +100,28 @@ TANDEM_LAZY_INLINE void PlannedProgram::find_branches(const ById<NodeId, std::si
   branch_start_.push_back(number(branch_steps_.size()));
 }
 
-TANDEM_LAZY_INLINE void PlannedProgram::find_early_ends() {
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    const auto& in = steps_[i].node->in;
-    const bool reads = steps_[i].op && std::any_of(in.begin(), in.end(), [&](ValueId v) {
-                         return graph_->nodes[producers_[v]].op->flags.early;
-                       });
-    if (reads) early_ends_.push_back(static_cast<std::uint32_t>(i));
-  }
+TANDEM_LAZY_INLINE void PlannedProgram::find_early_begins() {
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    if (steps_[i].op && steps_[i].op->rare.hold) early_begins_.push_back(static_cast<std::uint32_t>(i));
 }
-// A call has failed. What early ops have begun writes to its arena until the ops that read their results have run: run
-// them before the arena is another call's.
-TANDEM_LAZY_INLINE void PlannedProgram::end_early_work(Execution& e) const {
-  for (const std::uint32_t i : early_ends_) try {
-      const Step& s = steps_[i];
-      if (s.freshes) bind_outputs(s, e);
-      invoke(*s.op, e.calls[s.call], s.stream);
-    } catch (const std::exception&) {
-      // It was not begun, has ended already, or cannot end: then nothing writes any more.
-    }
+// A call has failed. What early ops have begun may still write to the call's memory, for as long as other processes
+// take: it is theirs, and is released when the last of them has ended.
+TANDEM_LAZY_INLINE void PlannedProgram::leave_early_work(Lease& lease) const {
+  struct Left final : Opaque {
+    explicit Left(std::unique_ptr<Execution> e) : execution(std::move(e)) {}
+    const char* kind() const override { return "execution"; }
+    const std::unique_ptr<Execution> execution;
+  };
+  const auto left = make_ref<Left>(lease.take());
+  const Ref<Opaque> holder(left.get());
+  Execution& e = *left->execution;
+  for (const std::uint32_t i : early_begins_) {
+    const Step& s = steps_[i];
+    const Operand& result = e.operands[calls_[s.call].operands + calls_[s.call].inputs];
+    const Tensor& own = e.tensors[base(s.node->first_out)];
+    s.op->rare.hold(s.node->attrs, own.is_set() ? own : Tensor::borrow(result.data, *result.spec, holder));
+  }
+  e.clear();
 }
 TANDEM_LAZY_INLINE void PlannedProgram::find_packers() {
   ById<ValueId, LeanVector<std::uint32_t>> packers(graph_->specs.size());
