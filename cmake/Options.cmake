@@ -11,6 +11,7 @@ option(TANDEM_HEADER_ONLY_TESTS "Build the tests in header-only mode too, as uni
 option(TANDEM_BUILD_FUZZERS "Build the libFuzzer targets (needs clang)" OFF)
 option(TANDEM_INSTALL "Add install rules" ${TANDEM_TOP_LEVEL})
 option(TANDEM_OPTIMIZE "Compile the library with -O2 in builds without a build type and in Debug builds, too" ON)
+option(TANDEM_COMPILER_HEAP "Let g++ take 1 GB before it collects garbage: 8 % faster, but more memory" ${TANDEM_TOP_LEVEL})
 option(TANDEM_WERROR "Treat warnings as errors" OFF)
 set(TANDEM_UNITY_BATCH 1 CACHE STRING "How many files of the library are compiled as one unit: much of a file's time is its headers'")
 set(TANDEM_UNITY_FOLDER "${PROJECT_BINARY_DIR}/unity" CACHE PATH "Where these units are written: of two build trees with one folder, the same sources and batches ccache compiles them once")

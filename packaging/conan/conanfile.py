@@ -79,8 +79,8 @@ class Tandem(ConanFile):
         toolchain = CMakeToolchain(self)
         for name in COMPONENTS:
             toolchain.cache_variables[f"TANDEM_WITH_{name.upper()}"] = bool(self.options.get_safe(name))
-        for kind in ("TESTS", "EXAMPLES"):
-            toolchain.cache_variables[f"TANDEM_BUILD_{kind}"] = False
+        for name in ("BUILD_TESTS", "BUILD_EXAMPLES", "COMPILER_HEAP"):
+            toolchain.cache_variables[f"TANDEM_{name}"] = False
         toolchain.generate()
 
     def build(self):

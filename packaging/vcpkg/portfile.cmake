@@ -20,7 +20,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
   summary TANDEM_WITH_SUMMARY
   train TANDEM_WITH_TRAIN)
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
-  OPTIONS ${features} -DTANDEM_BUILD_TESTS=OFF -DTANDEM_BUILD_EXAMPLES=OFF -DTANDEM_INSTALL=ON)
+  OPTIONS ${features} -DTANDEM_BUILD_TESTS=OFF -DTANDEM_BUILD_EXAMPLES=OFF -DTANDEM_COMPILER_HEAP=OFF -DTANDEM_INSTALL=ON)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/tandem)
 vcpkg_fixup_pkgconfig()
