@@ -1,4 +1,6 @@
 // Engine: a limit of memory, which versions are asked about before they run, and values of Variables that are replaced.
+#include <sys/resource.h>
+
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -124,6 +126,22 @@ TEST_CASE("engine: the metrics have what the process takes, and when it has begu
   const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   CHECK(value("start_time_seconds") <= now + 1);
   CHECK(value("start_time_seconds") > now - 86400);
+}
+
+TEST_CASE("engine: the metrics leave the number of open files out while it cannot be read") {
+  Engine engine({.models = {}, .file_system_poll_wait_seconds = 0});
+  const auto files = [&] { return testing::metric(engine, "process_open_fds"); };
+  const double before = files();
+  rlimit limit{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  const rlimit none{0, limit.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const std::string text = engine.metrics();
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  CHECK(text.find("process_open_fds") == text.npos);
+  CHECK_THAT(text, ContainsSubstring("\nprocess_max_fds 0\n"));
+  CHECK(before >= 3);
+  CHECK(files() == before);
 }
 
 }  // namespace engine_memory_test

@@ -16,7 +16,9 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "tandem/serving/metrics.hpp"
 #include "tandem/serving/status.hpp"
@@ -85,9 +87,9 @@ struct Metrics::Families {
   Family<prometheus::Histogram>& tf_runtime = histogram(":tensorflow:serving:runtime_latency", "Microseconds of runs");
   prometheus::Gauge& memory = gauge("process_resident_memory_bytes", "Resident memory").Add({});
   prometheus::Gauge& addresses = gauge("process_virtual_memory_bytes", "Virtual memory").Add({});
-  prometheus::Gauge& open_files = gauge("process_open_fds", "Open file descriptors").Add({});
+  Family<prometheus::Gauge>& open_files = gauge("process_open_fds", "Open file descriptors");
   prometheus::Gauge& most_files = gauge("process_max_fds", "File descriptors that may be open").Add({});
-  prometheus::Gauge& start_time = gauge("process_start_time_seconds", "When the process has begun").Add({});
+  Family<prometheus::Gauge>& start_time = gauge("process_start_time_seconds", "When the process has begun");
   prometheus::Counter& cpu = counter("process_cpu_seconds_total", "User and system time").Add({});
   Family<prometheus::Gauge>& build = gauge("tandem_build_info", "1, with the version of the library");
 
@@ -95,17 +97,18 @@ struct Metrics::Families {
   std::map<std::string, RequestMetrics> by_request;
   std::map<std::string, ModelMetrics> by_model;
   std::vector<prometheus::Gauge*> states, bytes;
+  prometheus::Gauge* files = nullptr;  // of open_files; null while their number is unknown
 };
 
-// In seconds since 1970: Linux tells it in ticks since the machine has begun.
-TANDEM_INLINE double start_of_process() {
+// In seconds since 1970: Linux tells it in ticks since the machine has begun. None: it cannot be read.
+TANDEM_INLINE std::optional<double> start_of_process() {
   std::ifstream in("/proc/self/stat");
   const std::string text(std::istreambuf_iterator<char>(in), {});
   std::size_t at = text.rfind(')');
   constexpr int start = 20;  // fields behind the name
   for (int i = 0; i < start && at != text.npos; ++i) at = text.find(' ', at + 1);
   timespec since_boot{};
-  if (at == text.npos || ::clock_gettime(CLOCK_BOOTTIME, &since_boot) != 0) return 0;
+  if (at == text.npos || ::clock_gettime(CLOCK_BOOTTIME, &since_boot) != 0) return std::nullopt;
   const double ticks = std::strtod(text.c_str() + at, nullptr),
                per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
   const double age =
@@ -117,7 +120,7 @@ TANDEM_INLINE Metrics::Metrics() : families_(std::make_unique<Families>()) {
   const std::string version = std::to_string(TANDEM_VERSION_MAJOR) + "." + std::to_string(TANDEM_VERSION_MINOR) + "." +
                               std::to_string(TANDEM_VERSION_PATCH);
   families_->build.Add({{"version", version}}).Set(1);
-  families_->start_time.Set(start_of_process());
+  if (const std::optional<double> start = start_of_process()) families_->start_time.Add({}).Set(*start);
 }
 TANDEM_INLINE Metrics::~Metrics() = default;
 
@@ -206,6 +209,15 @@ TANDEM_INLINE void Metrics::states(const std::vector<std::pair<std::string, std:
     }
 }
 
+// Without the folder itself. None: it cannot be read, as where no more files may be open.
+TANDEM_INLINE std::optional<std::ptrdiff_t> count_open_files() {
+  std::error_code error;
+  std::ptrdiff_t files = -1;
+  for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; !error && at != end; at.increment(error))
+    ++files;
+  if (error) return std::nullopt;
+  return files;
+}
 // What Linux says of the process.
 TANDEM_INLINE void Metrics::Families::process() {
   std::ifstream statm("/proc/self/statm");
@@ -214,11 +226,7 @@ TANDEM_INLINE void Metrics::Families::process() {
     addresses.Set(static_cast<double>(all) * static_cast<double>(sysconf(_SC_PAGESIZE)));
     memory.Set(static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)));
   }
-  std::error_code error;
-  std::ptrdiff_t files = 0;
-  for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; !error && at != end; at.increment(error))
-    ++files;
-  open_files.Set(static_cast<double>(files - 1));  // without the folder itself
+  const std::optional<std::ptrdiff_t> count = count_open_files();
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) most_files.Set(static_cast<double>(limit.rlim_cur));
   rusage used{};
@@ -227,6 +235,9 @@ TANDEM_INLINE void Metrics::Families::process() {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
   };
   const std::lock_guard lock(mutex);
+  if (count && !files) files = &open_files.Add({});
+  if (count) files->Set(static_cast<double>(*count));
+  else if (files) open_files.Remove(std::exchange(files, nullptr));
   cpu.Increment(seconds(used.ru_utime) + seconds(used.ru_stime) - cpu.Value());
 }
 TANDEM_INLINE std::string Metrics::text() {
