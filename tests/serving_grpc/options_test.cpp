@@ -32,4 +32,19 @@ TEST_CASE("grpc: arguments of channels are those of the options") {
   }
 }
 
+TEST_CASE("grpc: arguments of channels in place of the library's are integers of 32 bits") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  serving::Options options = testing::grpc_options(folder.path, "half");
+  for (const char* wrong : {"grpc.max_metadata_size=16k", "grpc.max_concurrent_streams=99999999999",
+                            "grpc.server_handshake_timeout_ms=10.5", "grpc.so_reuseport=", "grpc.keepalive_time_ms=1m",
+                            "grpc.keepalive_permit_without_calls=true", "grpc.max_connection_idle_ms=-99999999999"}) {
+    options.grpc_channel_arguments = std::string("grpc.primary_user_agent=half,") + wrong;
+    CHECK_THAT(testing::error_of<errors::InvalidArgumentError>([&] { Server other(options, serving::grpc_listener); }),
+               ContainsSubstring("has " + std::string(wrong) + ", but it must be an integer of 32 bits"));
+  }
+  options.grpc_channel_arguments = "grpc.max_concurrent_streams=2147483647,grpc.max_connection_idle_ms=-1";
+  CHECK_NOTHROW(Server(options, serving::grpc_listener));
+}
+
 }  // namespace grpc_options_test

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <limits>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "tandem/serving_grpc/call.hpp"
@@ -35,13 +36,17 @@ TANDEM_INLINE ChannelArguments parse_channel_arguments(std::string_view list) {
   }
   return r;
 }
+TANDEM_INLINE std::optional<int> as_integer(const std::string& value) {
+  int number = 0;
+  const char* const end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
 // Adds them: as an integer what is one, else as text.
 TANDEM_INLINE void add_channel_arguments(::grpc::ServerBuilder& builder, const ChannelArguments& arguments) {
   for (const auto& [name, value] : arguments) {
-    int number = 0;
-    const char* const end = value.data() + value.size();
-    const auto [stop, error] = std::from_chars(value.data(), end, number);
-    if (error == std::errc() && stop == end) builder.AddChannelArgument(name, number);
+    if (const std::optional<int> number = as_integer(value)) builder.AddChannelArgument(name, *number);
     else builder.AddChannelArgument(name, value);
   }
 }
@@ -131,7 +136,7 @@ class GrpcListener final : public Listener, public CrewWork {
     shared_.queue->Shutdown();
     shared_.crew->join();
   }
-  // But those that are given.
+  // But those that are given, which must be integers: gRPC passes over a text, so that there would be no limit.
   static void set_limits(::grpc::ServerBuilder& builder, const Options& o, const ChannelArguments& given) {
     const int most = static_cast<int>(std::min<i64>(o.max_request_bytes, std::numeric_limits<int>::max()));
     builder.SetMaxReceiveMessageSize(most);
@@ -142,7 +147,12 @@ class GrpcListener final : public Listener, public CrewWork {
     builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
     builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
     const auto add = [&](const char* name, int value) {
-      if (!given.contains(name)) builder.AddChannelArgument(name, value);
+      const auto at = given.find(name);
+      if (at == given.end()) builder.AddChannelArgument(name, value);
+      else if (!as_integer(at->second))
+        errors::raise<errors::InvalidArgumentError>(
+            "serving", "grpc_channel_arguments has " + at->first + "=" + at->second +
+                           ", but it must be an integer of 32 bits; without it, it is " + std::to_string(value));
     };
     add(GRPC_ARG_MAX_METADATA_SIZE, 16 << 10);
     add(GRPC_ARG_MAX_CONCURRENT_STREAMS, o.max_connections);
