@@ -1,4 +1,5 @@
 // Batching of one model, and of one version, by options of its own or by a file in the version's folder.
+#include <filesystem>
 #include <fstream>
 
 #include "tests/serving/models.hpp"
@@ -79,6 +80,14 @@ TEST_CASE("model batching: options that are wrong name the model, at the start a
   CHECK_THAT(error({.max_batch_size = 0}), ContainsSubstring("the model 'other': max_batch_size must be positive"));
   CHECK_THAT(error({.max_enqueued_batches = -1}), ContainsSubstring("'other': max_enqueued_batches is -1"));
   CHECK_THAT(error({.num_batch_threads = 1}), ContainsSubstring("'other': num_batch_threads is of all models"));
+  const serving::Batching off[] = {{.max_batch_size = 32},
+                                   {.batch_timeout_micros = 1},
+                                   {.allowed_batch_sizes = {64}},
+                                   {.enable_large_batch_splitting = false},
+                                   {.pad_variable_length_inputs = true},
+                                   {.max_enqueued_batches = 1}};
+  for (const serving::Batching& b : off)
+    CHECK_THAT(error(b), ContainsSubstring("'other': .enabled is false, which turns batching off, but"));
 }
 
 TEST_CASE("model batching: other options count for the versions that are loaded from then on") {
@@ -158,7 +167,11 @@ TEST_CASE("model batching: each version has its own file, and one that is wrong 
   CHECK_THAT(fails(4, "max_batch_size { value: 4 } allowed_batch_sizes: 2"), ContainsSubstring("that end with it"));
   CHECK_THAT(fails(5, std::string(100'000, ' ')), ContainsSubstring("has 100000 bytes, at most 65536"));
   set_warning_handler(nullptr);
-  CHECK(states(engine, "half") == "5 END, 4 END, 3 END, 2 END, 1 AVAILABLE");
+  testing::save_half(folder / "half/6");  // whether there is a file cannot be told
+  std::filesystem::create_symlink("batching_params.pbtxt", folder / "half/6/batching_params.pbtxt");
+  engine.settle();
+  CHECK_THAT(engine.states({"half", 6}).at(0).error, ContainsSubstring("cannot look for " + (folder / "half/6")));
+  CHECK(states(engine, "half") == "6 END, 5 END, 4 END, 3 END, 2 END, 1 AVAILABLE");
 }
 
 TEST_CASE("model batching: the file is saved with a version, and then compared with its checksum") {

@@ -34,7 +34,8 @@ struct MemoryBudget {
 ///   whose   begins the error: "the model 'half': "
 ///   throws  errors::InvalidArgumentError for others
 void check_batching(const Batching& batching, const std::string& whose);
-/// The same, and no .num_batch_threads: these are of all models together.
+/// The same, and no .num_batch_threads: these are of all models together. Where .enabled is false, no other option is
+/// set.
 void check_batching_of(const ModelConfig& model);
 
 /// Loads a version in these steps: how it is batched is read, where its folder says so; the files are compared with

@@ -41,6 +41,11 @@ TANDEM_INLINE void check_batching_of(const ModelConfig& model) {
   if (model.batching->num_batch_threads != 0)
     errors::raise<errors::InvalidArgumentError>(
         "serving", whose + "num_batch_threads is of all models together: set it in Options::batching");
+  if (!model.batching->enabled && *model.batching != Batching())
+    errors::raise<errors::InvalidArgumentError>(
+        "serving", whose +
+                       ".enabled is false, which turns batching off, but other options of batching are set: "
+                       "set .enabled = true, or use Batching()");
 }
 
 // How a version is batched: by its file if there may be one, else as its model, else as all.
@@ -48,8 +53,9 @@ TANDEM_INLINE Batching batching_of(const VersionPlace& place, const Options& opt
   const bool by_files = options.enable_per_model_batching_parameters && options.batching.enabled;
   const std::string path = place.directory + "/" + saved_model::impl::batching_file;
   std::error_code error;
-  if (!by_files || !std::filesystem::exists(path, error))
-    return place.batching ? *place.batching : by_files ? Batching() : options.batching;
+  const bool has_file = by_files && std::filesystem::exists(path, error);
+  if (error) errors::raise<errors::UnavailableError>("serving", "cannot look for " + path + ": " + error.message());
+  if (!has_file) return place.batching ? *place.batching : by_files ? Batching() : options.batching;
   io::detail::RegularFile file("serving", path);
   constexpr std::size_t most = 64 << 10;
   if (file.size() > most)

@@ -40,6 +40,8 @@ struct Batching {
   /// How many batches run at once, of all models together; calls that are not batched do not count. 0, or more than
   /// .threads of the Options: as many as that.
   i64 num_batch_threads = 0;
+
+  bool operator==(const Batching&) const = default;
 };
 
 struct ModelConfig {
@@ -48,7 +50,9 @@ struct ModelConfig {
   VersionPolicy policy = {};
   std::map<std::string, i64> version_labels = {};  ///< names for versions; each counts when its version is available
   /// In place of Options::batching, also if that is off, for the versions that are loaded from then on; without
-  /// .num_batch_threads, which is that of Options::batching for all models. None: Options::batching.
+  /// .num_batch_threads, which is that of Options::batching for all models. {{.enabled = true, .max_batch_size = 32}}
+  /// batches; Batching(), whose .enabled is false, turns batching off for the model; other options without .enabled are
+  /// an error. None: Options::batching.
   std::optional<Batching> batching = {};
 };
 
@@ -101,8 +105,8 @@ struct Options {
   int rest_api_port = 8501;        ///< 0: any that is free (Server::rest_port())
   double rest_api_timeout_seconds = 30;
   /// Arguments of gRPC's channels, "grpc.max_connection_age_ms=60000,NAME=VALUE", whose values are integers or texts.
-  /// One with the name of an argument that the library sets is used in its place, limits too; but sizes of messages are
-  /// those of .max_request_bytes.
+  /// One with the name of an argument that the library sets is used in its place, limits too, and must be an integer of
+  /// 32 bits; but sizes of messages are those of .max_request_bytes.
   std::string grpc_channel_arguments = {};
   double grpc_message_seconds = 120;  ///< from the begin of a call of gRPC until its message is there
   /// Files that GET answers with in place of the built-in page (read_web_files). Browsers are told to load nothing from
