@@ -204,22 +204,25 @@ def unpaid_pass(name, text, scenarios):
     return [f"{name}: its first lines name no benchmark row (bench/) that it improves"]
 
 
-# printf's functions with a format for numbers with a fraction.
-PRINTED_NUMBER = re.compile(r'printf\([^;]*?%[-+ #0]*[\d*]*(?:\.[\d*]+)?[aefg]', re.I)
-PRINTF = re.compile(r"(?:\bstd::|(?<![\w:.>]))[a-z]*printf\(")
+# A call of one of printf's functions, to the end of the statement, and conversions of numbers with a fraction.
+PRINTF_CALL = re.compile(r'printf\((?:"(?:\\.|[^"\\])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'|[^;"])*')
+STRING = re.compile(r'"(?:\\.|[^"\\])*"')
+CONVERSION = re.compile(r"%(?:%|(?:\d+\$)?[-+ #0'I]*[\d*]*(?:\.[\d*]*)?[lL]?([aefg]))", re.I)
+# What prints without fmt. fputs, of a text that is there already, is not it.
+PRINTF = re.compile(r"(?:\bstd::|(?<![\w:.>)])::|(?<![\w:.>]))(?:[a-z]*printf|puts|putchar)\(|\bstd::(?:cout|cerr|clog)\s*<<")
 # Programs without fmt: they show how tensors are printed, or what a program costs; those of others.
-WITHOUT_FMT = ("bench/compile_cost/", "bench/startup/", "bench/peers/")
+WITHOUT_FMT = ("examples/first_", "bench/compile_cost/", "bench/startup/", "bench/peers/")
 
 
 def printed(name, text):
     """The library writes numbers by util/format.hpp, not in the locale of the program; programs print with fmt."""
-    code = sources.COMMENT.sub("", text)
     if name.startswith(("tandem/", "cuda/")):
         return [f"{name}: {match[0][:40]}... writes the decimal point of the locale: {FORMAT} has rounded_text, fixed_text"
-                for match in PRINTED_NUMBER.finditer(code)]
+                for match in PRINTF_CALL.finditer(sources.without_comments(text))
+                if any(c[1] for string in STRING.findall(match[0]) for c in CONVERSION.finditer(string))]
     if name.startswith(WITHOUT_FMT):
         return []
-    return [f"{name}: programs print with fmt, not with {match[0]}...)"
+    return [f"{name}: programs print with fmt, not with {match[0]}..."
             for match in PRINTF.finditer(sources.without_comments_and_strings(text))]
 
 

@@ -150,8 +150,20 @@ class Layering(unittest.TestCase):
                 ("cuda/a.cpp", 'snprintf(s, n, "%s%g", t, x);', True), ("tandem/core/a.inl", '// printf("%g", x);\n', False),
                 ("tandem/core/a.inl", 'std::snprintf(s, n, "%08x%08x", a, b); g("%f");', False), ("bench/a/b.cpp", 'std::printf("%d", 1);', True),
                 ("bench/a/b.cpp", 'fmt::fprintf(f, "%d", 1); s = "printf(";', False), ("bench/startup/b.cpp", 'std::printf("%d", 1);', False),
-                ("examples/a.cpp", "return std::fprintf(stderr, s), 2;", True)]:
+                ("examples/a.cpp", "return std::fprintf(stderr, s), 2;", True), ("examples/a.cpp", '::printf("%d", 1);', True),
+                ("examples/a.cpp", "return ::printf(s);", True), ("examples/a.cpp", 'puts("a");', True), ("bench/a.cpp", 'std::puts("a");', True),
+                ("examples/a.cpp", 'std::cout << "a";', True), ("bench/a.cpp", "std::cerr << 1;", True), ("examples/first_a.cpp", "std::cout << x;", False),
+                ("examples/a.cpp", "{.output = &std::cout}", False), ("examples/a.cpp", "std::fputs(text.c_str(), stderr);", False),
+                ("examples/a.cpp", "fmt::printf(s); log.puts(s); my::printf(s); to->puts(s);", False)]:
             self.assertEqual(bool(layering.printed(name, text)), wrong, (name, text))
+        for text, wrong in [
+                ("%lf", True), ("%Lg", True), ("%.f", True), ("%'f", True), ("%1$f", True), ("%-8.*e", True), ("a; %g", True), ("http://a.org %g", True),
+                ('\\"; %g', True), ("%%%e", True), ("100 %%e", False), ("%%%%g", False), ("%d %% of %ld, free", False), ("%s.%%f", False),
+                ("%.3d", False), ("%lld:%02lld", False), ("%x e", False)]:
+            self.assertEqual(bool(layering.printed("tandem/core/a.inl", f'std::snprintf(s, n, "{text}", x);')), wrong, text)
+        for text in ['snprintf(s, n, "%d;" "%g", x);', "snprintf(s, f(';'), \"%g\", x);", "snprintf(s, n, /* ; */ \"%g\", x);",
+                     "snprintf(s, 1'000, \"%g;\", x, 'c');", "snprintf(s, n,  // ;\n \"%g\", x);"]:
+            self.assertTrue(layering.printed("tandem/core/a.inl", text), text)
 
     def test_cycles(self):
         self.assertEqual(layering.cycles({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}), [])

@@ -29,7 +29,6 @@ TOKEN = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
     re.S,
 )
-COMMENT = re.compile(r'//[^\n]*')
 
 
 def without_comments_and_strings(text):
@@ -41,6 +40,11 @@ def without_comments_and_strings(text):
         return kept if piece.startswith(("//", "/*")) else '""' + kept
 
     return TOKEN.sub(blank, text)
+
+
+def without_comments(text):
+    """The text without comments, but with strings, also those that have what begins a comment."""
+    return TOKEN.sub(lambda match: "" if match[0].startswith(("//", "/*")) else match[0], text)
 
 
 def report(name, problems):
