@@ -9,6 +9,7 @@ import posixpath
 import re
 import shutil
 import sys
+import unicodedata
 
 import class_reference
 
@@ -25,10 +26,11 @@ def anchors(text):
     found = set()
     for heading in HEADING.findall(FENCED.sub("", text)):
         heading = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
+        heading = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode()
         name = re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower())
-        while name in found:
-            stem, _, number = name.rpartition("_")
-            name = f"{stem}_{int(number) + 1}" if stem and number.isdigit() else f"{name}_1"
+        while name in found or not name:
+            stem, line, number = name.rpartition("_")
+            name = f"{stem}_{int(number) + 1}" if line and number.isdigit() else f"{name}_1"
         found.add(name)
     return found
 
@@ -37,7 +39,7 @@ def missing_anchors(texts):
     """The links to headings that are not there. `texts`: path of a page -> text."""
     ids = {page: anchors(text) for page, text in texts.items()}
     return [f"{page}: {target or page} has no heading #{anchor}" for page, text in texts.items()
-            for target, anchor in ANCHOR.findall(text)
+            for target, anchor in ANCHOR.findall(FENCED.sub("", text))
             if (to := posixpath.normpath(posixpath.join(posixpath.dirname(page), target)) if target else page) in ids
             and anchor not in ids[to]]
 

@@ -239,6 +239,10 @@ class Site(unittest.TestCase):
         texts = {"a.md": "# One `f_2`: [x](y.md)\n```\n# no heading\n```\n## F\n## F\n[1](#one-f_2-x) [2](b/c.md#gone) [3](#f_1)",
                  "b/c.md": "## nn::f\n[4](../a.md#f) [5](#nnf) [6](../a.md#no-heading) [7](https://a.org/#x)"}
         self.assertEqual(site.missing_anchors(texts), ["a.md: b/c.md has no heading #gone", "b/c.md: ../a.md has no heading #no-heading"])
+        # As Python-Markdown's toc makes them.
+        self.assertEqual(site.anchors("# Größe des Fensters\n## Éléments ½\n# 大小\n# 大小\n# a_9\n# a_9\n"),
+                         {"groe-des-fensters", "elements-12", "_1", "_2", "a_9", "a_10"})
+        self.assertEqual(site.missing_anchors({"a.md": "[1](#none)\n```\n[2](#in-code)\n```\n"}), ["a.md: a.md has no heading #none"])
 
 
 class OpCoverage(unittest.TestCase):
