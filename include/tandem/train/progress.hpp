@@ -10,7 +10,7 @@
 namespace TANDEM_NS::train {
 
 enum class ProgressMode : std::uint8_t {  ///< where and how progress is shown
-  automatic,  ///< terminal if the output is one and the variable CI is not set, lines otherwise
+  automatic,  ///< terminal if .output is not given, stderr is one and the variable CI is not set; otherwise lines
   terminal,   ///< one line that is rewritten, ten times a second at most
   lines,      ///< a line with the time of day every 30 seconds, and one at the end: for files
   none
@@ -18,10 +18,11 @@ enum class ProgressMode : std::uint8_t {  ///< where and how progress is shown
 
 struct ProgressOptions {
   ProgressMode mode = ProgressMode::automatic;
-  std::ostream* output = nullptr;  ///< default: stderr
-  int columns = 0;                 ///< the width of the terminal; default: asked for at each line
-  const char* unit = "step";       ///< what is counted: "word" for words/s
-  double (*clock)() = nullptr;     ///< seconds since 1970; default: the system's clocks
+  /// Default: stderr. A stream does not tell whether it is a terminal: std::cout has lines, unless .mode is terminal.
+  std::ostream* output = nullptr;
+  int columns = 0;              ///< the width of the terminal; default: that of stderr, asked for at each line
+  const char* unit = "step";    ///< what is counted: "word" for words/s
+  double (*clock)() = nullptr;  ///< seconds since 1970; default: the system's clocks
 };
 
 /// What a line says besides: {{"loss", 0.25}, {"accuracy", 0.9}}.
