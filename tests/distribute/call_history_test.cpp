@@ -1,9 +1,13 @@
 // CallHistory: the hash of all operations of a group, and which of the last ones differs.
 #include "tandem/distribute/call_history.hpp"
 
+#include <cstring>
+#include <memory>
 #include <vector>
 
+#include "tandem/distribute/communicator.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 
 namespace call_history_test {
 
@@ -59,6 +63,39 @@ TEST_CASE("CallHistory: the first operation that differs") {
   a.add(sum_of(8), false), b.add(sum_of(8), true);
   CHECK(a.hash() != b.hash());
   CHECK(b.text(0) == "all_reduce of float32 by sum, 8 elements on a GPU");
+}
+
+// Rank 0 of two, alone: the other one says the same, but for a hash of all operations.
+struct MixedUp final : distribute::Transport {
+  struct Ended final : distribute::Pending {
+    bool wait(double) override { return true; }
+  };
+  const char* kind() const override { return "mixed up"; }
+  int rank() const override { return 0; }
+  int size() const override { return 2; }
+  std::string node() const override { return "here"; }
+  std::unique_ptr<distribute::Pending> start(const Collective& c) override {
+    if (c.kind == Collective::all_gather) {
+      const auto bytes = static_cast<std::size_t>(c.count);
+      char* const other = static_cast<char*>(c.output) + bytes;
+      std::memcpy(c.output, c.input, bytes);
+      std::memcpy(other, c.input, bytes);
+      if (bytes == sizeof(u64)) *other = static_cast<char>(*other + 1);
+    }
+    return std::make_unique<Ended>();
+  }
+  std::unique_ptr<distribute::Transport> split(int, int) override { return std::make_unique<MixedUp>(); }
+  void abort() noexcept override {}
+};
+
+TEST_CASE("Communicator: a hash that differs, and a hundred that do not") {
+  const distribute::Communicator group("mixed up", std::make_unique<MixedUp>(), 10);
+  for (int i = 0; i < 199; ++i) group.run({}, "barrier", "");
+  CHECK(testing::error_of<errors::FailedPreconditionError>([&] {
+          group.run({}, "barrier", "");
+        }).find("ranks called different operations among the last 100") != std::string::npos);
+  CHECK(testing::error_of<errors::UnavailableError>([&] { group.run({}, "barrier", ""); }).find("is dead") !=
+        std::string::npos);
 }
 
 }  // namespace call_history_test

@@ -55,7 +55,15 @@ TANDEM_INLINE void Communicator::State::check_history(const char* op, const std:
   const auto hashes = gather(history.hashes(), op, what);
   std::size_t first = 0;
   const auto differs_there = [&](const auto& h) { return h[first] != hashes[0][first]; };
-  while (std::none_of(hashes.begin(), hashes.end(), differs_there)) ++first;
+  constexpr auto length = static_cast<std::size_t>(impl::CallHistory::length);
+  while (first < length && std::none_of(hashes.begin(), hashes.end(), differs_there)) ++first;
+  if (first == length) {  // the answers do not belong together: what differs has mixed them up
+    die("ranks called different operations among the last " + std::to_string(length));
+    errors::raise<errors::FailedPreconditionError>(
+        op, failure + " (of group '" + name +
+                "': all ranks must run the same program; what they have exchanged since then is wrong, "
+                "TANDEM_DISTRIBUTED_CHECK=1 compares all before)");
+  }
   const i64 number = history.count() - impl::CallHistory::length + static_cast<i64>(first);
   impl::Fingerprint own{};
   const std::string text = history.text(number);
