@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tandem/distribute/communicator.hpp"
+#include "tandem/distribute_mpi/place.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 
@@ -45,6 +46,22 @@ TEST_CASE("MpiTransport: a group of one, its parts, and its end") {
 
   t->abort();
   CHECK(testing::error_of<errors::UnavailableError>([&] { part->start({}); }).find("aborted") != std::string::npos);
+}
+
+TEST_CASE("MpiTransport: whether ranks have processors of their own") {
+  using distribute::impl::mpi::Place;
+  const auto rank = [](i64 machine, const std::vector<std::size_t>& processors) {
+    Place p{machine, {}};
+    for (const std::size_t i : processors) CPU_SET(i, &p.processors);
+    return p;
+  };
+  const auto have_too_few = distribute::impl::mpi::have_too_few_processors;
+  CHECK(!have_too_few({rank(1, {0}), rank(1, {1}), rank(1, {2})}, 1));           // each is bound to one of its own
+  CHECK(have_too_few({rank(1, {4, 5}), rank(1, {4, 5}), rank(1, {4, 5})}, 1));   // a cpuset of a larger machine
+  CHECK(!have_too_few({rank(1, {4, 5}), rank(1, {4, 5}), rank(2, {4, 5})}, 1));  // the third is elsewhere
+  CHECK(have_too_few({rank(1, {0, 1}), rank(2, {3}), rank(2, {3})}, 2));
+  const Place own{0, distribute::impl::mpi::own_processors()};
+  CHECK(!have_too_few({own}, 0));
 }
 
 }  // namespace mpi_transport_test

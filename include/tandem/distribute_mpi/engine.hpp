@@ -1,7 +1,5 @@
 // Engine: how this process calls MPI: initialization, one call at a time, the thread, the end. For definitions only.
 #pragma once
-#include <unistd.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -75,12 +73,10 @@ class Engine {
   /// of buffers that it still knows: a network card to which other ranks write directly, or a rank of this machine that
   /// copies from memory to memory, can reach them until the process ends.
   void abandon() noexcept;
-  /// How many ranks are on this machine: those that wait offer their cores to others early if there are more than
-  /// cores. Otherwise that costs a time slice of whatever else runs on the machine. Counts all cores: each rank may be
-  /// bound to one of its own.
-  void set_ranks_here(i64 ranks) {
-    tests_at_once_.store(ranks > ::sysconf(_SC_NPROCESSORS_ONLN) ? 20 : 2000, std::memory_order_relaxed);
-  }
+  /// Whether the ranks of this machine have fewer processors than there are ranks. One that waits then offers its
+  /// processor to the others after a few tests. Without need it does so rarely: another program may take the offer,
+  /// and keep the processor for a time slice of milliseconds.
+  void set_shares_processors(bool shares) { tests_at_once_.store(shares ? 20 : 2000, std::memory_order_relaxed); }
   bool is_abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
   /// What leave() asks while it waits for the other ranks: whether one of them is lost.
   void watch(std::weak_ptr<Liveness> liveness) {

@@ -13,6 +13,7 @@
 #include "tandem/distribute/waiting_calls.hpp"
 #include "tandem/distribute_mpi/collectives.hpp"
 #include "tandem/distribute_mpi/engine.hpp"
+#include "tandem/distribute_mpi/place.hpp"
 #include "tandem/distribute_mpi/transport.hpp"
 #include "tandem/util/fnv1a.hpp"
 
@@ -32,9 +33,10 @@ struct Heart {
     if (status != 0) liveness->wait_until_all_left(1);
   }
   bool sees_a_loss() const { return liveness && liveness->lost() > 0; }
-  [[noreturn]] void raise(const std::string& what) const {
+  ///   hint  what else may be the cause, if no rank is missing
+  [[noreturn]] void raise(const std::string& what, const char* hint = "") const {
     const std::string seen = liveness ? liveness->missing_within(0.3) : std::string();
-    errors::raise<errors::UnavailableError>("mpi", seen.empty() ? what : what + "; " + seen);
+    errors::raise<errors::UnavailableError>("mpi", what + (seen.empty() ? hint : "; " + seen));
   }
 };
 
@@ -77,9 +79,9 @@ class MpiPending final : public Pending {
     if (!raised.empty()) errors::raise<errors::UnavailableError>("mpi", raised);
     if (has_ended) {
       if (calls_) calls_->compare(call_, number_);
-      heart_->raise(op_->error +
-                    " (so it may be when ranks call different operations: TANDEM_DISTRIBUTED_CHECK=1 "
-                    "compares all of them before)");
+      heart_->raise(op_->error,
+                    ". Ranks that call different operations can cause this: TANDEM_DISTRIBUTED_CHECK=1 compares all of "
+                    "them before");
     }
     if (lost_since) heart_->raise("the process of another rank has ended");
     return false;
@@ -96,16 +98,18 @@ class MpiPending final : public Pending {
   const i64 number_;
 };
 
-/// A number of each rank of a group.
-inline std::vector<i64> gather(Engine& engine, i64 own, int size, MPI_Comm group, double timeout) {
+/// An object of each rank of a group.
+template <class T>
+std::vector<T> gather(Engine& engine, const T& own, int size, MPI_Comm group, double timeout) {
   const auto op = engine.complete(timeout, "meeting the ranks of a group", [&](Operation& o) {
     o.sent.resize(sizeof own), o.received.resize(sizeof own * static_cast<std::size_t>(size));
     std::memcpy(o.sent.data(), &own, sizeof own);
     o.requests.assign(1, MPI_REQUEST_NULL);
-    check(MPI_Iallgather(o.sent.data(), 1, MPI_INT64_T, o.received.data(), 1, MPI_INT64_T, group, o.requests.data()),
+    constexpr int bytes = sizeof own;
+    check(MPI_Iallgather(o.sent.data(), bytes, MPI_BYTE, o.received.data(), bytes, MPI_BYTE, group, o.requests.data()),
           "MPI_Iallgather");
   });
-  std::vector<i64> all(static_cast<std::size_t>(size));
+  std::vector<T> all(static_cast<std::size_t>(size));
   std::memcpy(all.data(), op->received.data(), op->received.size());
   return all;
 }
@@ -122,8 +126,7 @@ class MpiTransport final : public Transport {
       check(MPI_Comm_size(group_, &size_), "MPI_Comm_size");
       check(MPI_Comm_rank(MPI_COMM_WORLD, &world_rank), "MPI_Comm_rank");
     });
-    const std::vector<i64> all = gather(engine_, world_rank, size_, group_, timeout_);
-    members_.assign(all.begin(), all.end());
+    members_ = gather(engine_, world_rank, size_, group_, timeout_);
     if (!heart_->liveness) return;
     errors_ = std::make_shared<RaisedErrors>(heart_->place, name_ + "/errors/", world_rank, node_name());
     calls_ = std::make_shared<WaitingCalls>("mpi", heart_->place, timeout_, name_, rank_);
@@ -227,9 +230,11 @@ inline std::shared_ptr<Heart> make_heart(Engine& engine, const LaunchInfo& launc
     check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
   });
   if (size == 1) return heart;
-  const std::vector<i64> machines = gather(engine, machine_number(), size, MPI_COMM_WORLD, timeout);
-  const bool are_all_here = std::count(machines.begin(), machines.end(), machines[0]) == size;
-  engine.set_ranks_here(std::count(machines.begin(), machines.end(), machines[static_cast<std::size_t>(rank)]));
+  const Place own{machine_number(), own_processors()};
+  const std::vector<Place> places = gather(engine, own, size, MPI_COMM_WORLD, timeout);
+  const bool are_all_here =
+      std::all_of(places.begin(), places.end(), [&](const Place& p) { return p.machine == places[0].machine; });
+  engine.set_shares_processors(have_too_few_processors(places, own.machine));
   if (rank == 0) meeting = open_store(*heart, launch, are_all_here);
   const auto told = engine.complete(timeout, "meeting rank 0", [&](Operation& op) {
     op.sent.resize(sizeof meeting);
