@@ -13,6 +13,7 @@
 #if TANDEM_IS_HEADER_ONLY
 #include "tandem/optim/adafactor.inl"
 #include "tandem/optim/average.inl"
+#include "tandem/optim/check_options.inl"
 #include "tandem/optim/clip.inl"
 #include "tandem/optim/gradient_checks.inl"
 #include "tandem/optim/learning_rate.inl"

@@ -1,5 +1,6 @@
 #include "tandem/optim/adafactor.inl"
 #include "tandem/optim/average.inl"
+#include "tandem/optim/check_options.inl"
 #include "tandem/optim/clip.inl"
 #include "tandem/optim/gradient_checks.inl"
 #include "tandem/optim/learning_rate.inl"

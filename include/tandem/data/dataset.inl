@@ -9,6 +9,7 @@
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/shape/slice.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::data {
 
@@ -154,7 +155,7 @@ TANDEM_INLINE void check_weights(const char* op, std::size_t datasets, const std
   for (const double w : weights) {
     if (!(w >= 0) || std::isinf(w))
       errors::raise<errors::InvalidArgumentError>(
-          op, "a weight is " + std::to_string(w) + ": weights must be at least 0 and finite");
+          op, "a weight is " + tandem::detail::shortest_text(w) + ": weights must be at least 0 and finite");
     sum += w;
   }
   if (sum <= 0) errors::raise<errors::InvalidArgumentError>(op, "all weights are 0");

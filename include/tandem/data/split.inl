@@ -7,6 +7,7 @@
 #include "tandem/data/split.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/index/gather.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::data::detail {
 
@@ -18,8 +19,8 @@ TANDEM_INLINE std::vector<i64> split_bounds(i64 n, Span<const double> fractions)
     sum += f;
     if (!(f > 0) || sum > 1 + rounding)
       errors::raise<errors::InvalidArgumentError>(
-          "split", "fractions must be above 0 and have a sum of at most 1; " + std::to_string(f) + " is " +
-                       (f > 0 ? "too much: the sum is " + std::to_string(sum) : "not"));
+          "split", "fractions must be above 0 and have a sum of at most 1; " + tandem::detail::shortest_text(f) +
+                       " is " + (f > 0 ? "too much: the sum is " + tandem::detail::shortest_text(sum) : "not"));
     bounds.push_back(std::min(n, static_cast<i64>(std::llround(sum * static_cast<double>(n)))));
   }
   return bounds;

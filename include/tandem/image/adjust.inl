@@ -20,6 +20,7 @@
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/slice.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::image {
 
@@ -61,11 +62,12 @@ Tensor with_saturation(const char* op, const Tensor& x, const Amount& factor, co
 }
 // Bounds that are not negative.
 inline Tensor draw_factor(const char* op, double lower, double upper, const RandomOptions& o) {
-  if (!(lower >= 0)) raise(op, "the lower bound must not be negative, but is " + std::to_string(lower));
+  if (!(lower >= 0)) raise(op, "the lower bound must not be negative, but is " + tandem::detail::shortest_text(lower));
   return draw(op, lower, upper, o);
 }
 inline Tensor draw_delta(const char* op, double most, double limit, const RandomOptions& o) {
-  if (!(most >= 0 && most <= limit)) raise(op, "max_delta must not be negative, but is " + std::to_string(most));
+  if (!(most >= 0 && most <= limit))
+    raise(op, "max_delta must not be negative, but is " + tandem::detail::shortest_text(most));
   return most == 0 ? constant(0.f) : draw(op, -most, most, o);
 }
 }  // namespace impl
@@ -85,12 +87,14 @@ TANDEM_INLINE Tensor adjust_hue(const Tensor& x, double delta, OpOptions o) {
 }
 TANDEM_INLINE Tensor adjust_saturation(const Tensor& x, double factor, OpOptions o) {
   const tandem::detail::CallSite call(o, "adjust_saturation");
-  if (!(factor >= 0)) impl::raise("adjust_saturation", "factor must not be negative, but is " + std::to_string(factor));
+  if (!(factor >= 0))
+    impl::raise("adjust_saturation", "factor must not be negative, but is " + tandem::detail::shortest_text(factor));
   return impl::with_saturation("adjust_saturation", x, factor, o);
 }
 TANDEM_INLINE Tensor adjust_gamma(const Tensor& x, double gamma, double gain, OpOptions o) {
   const tandem::detail::CallSite call(o, "adjust_gamma");
-  if (!(gamma >= 0)) impl::raise("adjust_gamma", "gamma must not be negative, but is " + std::to_string(gamma));
+  if (!(gamma >= 0))
+    impl::raise("adjust_gamma", "gamma must not be negative, but is " + tandem::detail::shortest_text(gamma));
   return impl::from_floats(pow(impl::as_floats("adjust_gamma", x), gamma) * gain, x.dtype(), o);
 }
 TANDEM_INLINE Tensor adjust_jpeg_quality(const Tensor& x, i64 quality, OpOptions o) {

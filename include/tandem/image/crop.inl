@@ -13,6 +13,7 @@
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/slice.hpp"
 #include "tandem/ops/shape/tile.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::image {
 
@@ -47,7 +48,7 @@ TANDEM_INLINE Tensor central_crop(const Tensor& x, double fraction, OpOptions o)
   const tandem::detail::CallSite call(o, "central_crop");
   impl::check_rank("central_crop", x);
   if (!(fraction > 0 && fraction <= 1))
-    impl::raise("central_crop", "fraction must be in (0, 1], not " + std::to_string(fraction));
+    impl::raise("central_crop", "fraction must be in (0, 1], not " + tandem::detail::shortest_text(fraction));
   const std::vector<DimValue> sizes = get_shape(x);
   const std::size_t rows = sizes.size() - 3;
   return slice_by(x, {Ellipsis, impl::middle(sizes[rows], fraction), impl::middle(sizes[rows + 1], fraction), Slice()},

@@ -19,6 +19,7 @@
 #include "tandem/ops/shape/slice.hpp"
 #include "tandem/ops/shape/tile.hpp"
 #include "tandem/ops/shape/transpose.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::image {
 
@@ -146,7 +147,7 @@ TANDEM_INLINE Tensor total_variation(const Tensor& x, OpOptions o) {
 TANDEM_INLINE Tensor psnr(const Tensor& a, const Tensor& b, double max_val, OpOptions o) {
   const tandem::detail::CallSite call(o, "psnr");
   impl::check_pair("psnr", a, b);
-  if (!(max_val > 0)) impl::raise("psnr", "max_val must be positive, not " + std::to_string(max_val));
+  if (!(max_val > 0)) impl::raise("psnr", "max_val must be positive, not " + tandem::detail::shortest_text(max_val));
   const Tensor error = reduce_mean(square(impl::measured(a) - impl::measured(b)), {-3, -2, -1});
   return subtract(20 * std::log10(max_val), log(error) * (10 / std::log(10.)), o);
 }

@@ -16,6 +16,7 @@
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::image {
 
@@ -24,7 +25,7 @@ inline void check_mix(const char* op, const Tensor& images, const Tensor& labels
   if (!is_floating(labels.dtype()) || labels.rank() < 1 || images.rank() < 1)
     raise(op, "needs a batch of images and floating labels [n, classes], not " + to_string(images.spec()) + " and " +
                   to_string(labels.spec()) + " (one_hot makes labels of classes)");
-  if (!(o.alpha > 0)) raise(op, "alpha must be positive, not " + std::to_string(o.alpha));
+  if (!(o.alpha > 0)) raise(op, "alpha must be positive, not " + tandem::detail::shortest_text(o.alpha));
 }
 inline Tensor random_order(const Tensor& images, const MixOptions& o) {
   return random::shuffle(cast(range(get_shape(images)[0].value()), DType::int64),

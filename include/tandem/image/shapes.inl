@@ -4,6 +4,7 @@
 #include "tandem/image/shapes.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/random/draw.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::image::impl {
 
@@ -21,8 +22,8 @@ TANDEM_INLINE void check_positive(const char* op, i64 height, i64 width) {
 }
 TANDEM_INLINE void check_between(const char* op, const char* what, double value, double low, double high) {
   if (!(value >= low && value <= high))
-    raise(op, std::string(what) + " must be in [" + std::to_string(low) + ", " + std::to_string(high) + "], not " +
-                  std::to_string(value));
+    raise(op, std::string(what) + " must be in [" + tandem::detail::shortest_text(low) + ", " +
+                  tandem::detail::shortest_text(high) + "], not " + tandem::detail::shortest_text(value));
 }
 TANDEM_INLINE Size known_size(const char* op, const Tensor& x) {
   check_rank(op, x);
@@ -43,7 +44,8 @@ TANDEM_INLINE Tensor from_floats(const Tensor& x, DType dtype, const OpOptions& 
 }
 TANDEM_INLINE Tensor draw(const char* op, double low, double high, const RandomOptions& o) {
   if (!(low < high))
-    raise(op, "the lower bound " + std::to_string(low) + " must be below the upper bound " + std::to_string(high));
+    raise(op, "the lower bound " + tandem::detail::shortest_text(low) + " must be below the upper bound " +
+                  tandem::detail::shortest_text(high));
   return random::uniform(Shape{}, {.minval = low, .maxval = high, .seed = o.seed, .generator = o.generator});
 }
 

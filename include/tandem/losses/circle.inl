@@ -15,15 +15,18 @@
 #include "tandem/ops/pointwise/exp.hpp"
 #include "tandem/ops/reduce/statistics.hpp"
 #include "tandem/ops/shape/reshape.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::losses {
 
 namespace detail {
 TANDEM_INLINE void check_circle(const char* function, double gamma, double margin) {
   if (!(gamma > 0))
-    errors::raise<errors::InvalidArgumentError>(function, "gamma must be positive, not " + std::to_string(gamma));
+    errors::raise<errors::InvalidArgumentError>(function,
+                                                "gamma must be positive, not " + tandem::detail::shortest_text(gamma));
   if (!(margin >= 0 && margin <= 1))
-    errors::raise<errors::InvalidArgumentError>(function, "margin must be in [0, 1], not " + std::to_string(margin));
+    errors::raise<errors::InvalidArgumentError>(
+        function, "margin must be in [0, 1], not " + tandem::detail::shortest_text(margin));
 }
 // Examples or references: int64 labels [n] and vectors [n, d] in float32 or float64.
 struct Labelled {

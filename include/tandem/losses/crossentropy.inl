@@ -16,6 +16,7 @@
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/transpose.hpp"
 #include "tandem/ops/softmax/cross_entropy.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 
@@ -24,8 +25,8 @@ namespace detail {
 TANDEM_INLINE Tensor clamped(const Tensor& p) { return clip_by_value(p, probability_epsilon, 1 - probability_epsilon); }
 TANDEM_INLINE void check_smoothing(const char* function, double smoothing) {
   if (!(smoothing >= 0 && smoothing <= 1))
-    errors::raise<errors::InvalidArgumentError>(function,
-                                                "label_smoothing must be in [0, 1], not " + std::to_string(smoothing));
+    errors::raise<errors::InvalidArgumentError>(
+        function, "label_smoothing must be in [0, 1], not " + detail::shortest_text(smoothing));
 }
 TANDEM_INLINE Tensor classes_last(const Tensor& x, int axis) {
   if (axis == x.rank() - 1) return x;

@@ -14,16 +14,18 @@
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/softmax/cross_entropy.hpp"
 #include "tandem/ops/softmax/softmax.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::losses {
 
 namespace detail {
 TANDEM_INLINE void check_focal(const char* function, double gamma, double smoothing) {
   if (!(gamma >= 0))
-    errors::raise<errors::InvalidArgumentError>(function, "gamma must not be negative, not " + std::to_string(gamma));
+    errors::raise<errors::InvalidArgumentError>(
+        function, "gamma must not be negative, not " + tandem::detail::shortest_text(gamma));
   if (!(smoothing >= 0 && smoothing <= 1))
-    errors::raise<errors::InvalidArgumentError>(function,
-                                                "label_smoothing must be in [0, 1], not " + std::to_string(smoothing));
+    errors::raise<errors::InvalidArgumentError>(
+        function, "label_smoothing must be in [0, 1], not " + tandem::detail::shortest_text(smoothing));
 }
 TANDEM_INLINE Tensor clamped_probability(const Tensor& p) {
   return clip_by_value(p, tandem::detail::probability_epsilon, 1 - tandem::detail::probability_epsilon);

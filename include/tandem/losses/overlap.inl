@@ -6,14 +6,16 @@
 #include "tandem/losses/overlap.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::losses {
 
 namespace detail {
 TANDEM_INLINE void check_tversky(const char* function, double alpha, double beta) {
   if (!(alpha >= 0 && beta >= 0))
-    errors::raise<errors::InvalidArgumentError>(
-        function, "alpha and beta must not be negative, not " + std::to_string(alpha) + " and " + std::to_string(beta));
+    errors::raise<errors::InvalidArgumentError>(function, "alpha and beta must not be negative, not " +
+                                                              tandem::detail::shortest_text(alpha) + " and " +
+                                                              tandem::detail::shortest_text(beta));
 }
 }  // namespace detail
 

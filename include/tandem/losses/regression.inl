@@ -12,6 +12,7 @@
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/pointwise/trig.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::losses {
 
@@ -41,7 +42,8 @@ TANDEM_INLINE Tensor mean_squared_logarithmic_error(const Tensor& y_true, const 
 TANDEM_INLINE Tensor huber(const Tensor& y_true, const Tensor& y_pred, double delta, OpOptions o) {
   const tandem::detail::CallSite call(o);
   if (!(delta > 0))
-    errors::raise<errors::InvalidArgumentError>("huber", "delta must be positive, not " + std::to_string(delta));
+    errors::raise<errors::InvalidArgumentError>("huber",
+                                                "delta must be positive, not " + tandem::detail::shortest_text(delta));
   const tandem::detail::Pair x = tandem::detail::checked_pair("huber", y_true, y_pred);
   const Tensor far = abs(x.y_pred - x.y_true), near = minimum(far, delta);
   // near^2 / 2 + delta (far - near): the parabola, and beyond it the line.

@@ -13,13 +13,15 @@
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/softmax/ctc.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::losses {
 
 namespace detail {
 TANDEM_INLINE void check_robustness(const char* function, double q) {
   if (!(q > 0 && q < 1))
-    errors::raise<errors::InvalidArgumentError>(function, "q must be in (0, 1), not " + std::to_string(q));
+    errors::raise<errors::InvalidArgumentError>(function,
+                                                "q must be in (0, 1), not " + tandem::detail::shortest_text(q));
 }
 }  // namespace detail
 

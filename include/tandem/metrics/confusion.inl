@@ -22,6 +22,7 @@
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/slice.hpp"
+#include "tandem/util/format.hpp"
 #include "tandem/util/sort.hpp"
 
 namespace TANDEM_NS {
@@ -35,7 +36,8 @@ TANDEM_INLINE Tensor Counts::specificity() const { return div_no_nan(tn, tn + fp
 TANDEM_INLINE void check_thresholds(const char* metric, const std::vector<double>& thresholds) {
   for (const double t : thresholds)
     if (!(t >= 0 && t <= 1))
-      errors::raise<errors::InvalidArgumentError>(metric, "thresholds must be in [0, 1], not " + std::to_string(t));
+      errors::raise<errors::InvalidArgumentError>(metric,
+                                                  "thresholds must be in [0, 1], not " + detail::shortest_text(t));
 }
 TANDEM_INLINE std::vector<double> even_thresholds(const char* metric, i64 n, double margin) {
   if (n < 2)

@@ -8,6 +8,7 @@
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/slice.hpp"
+#include "tandem/util/format.hpp"
 #include "tandem/util/sort.hpp"
 
 namespace TANDEM_NS {
@@ -70,8 +71,8 @@ TANDEM_INLINE Tensor best_where(const Tensor& constrained, double least, const T
 TANDEM_INLINE Ref<Opaque> at_rule(const char* metric, const char* what, double least, const metrics::AtOptions& o,
                                   Tensor (*result)(const Counts&, double)) {
   if (!(least >= 0 && least <= 1))
-    errors::raise<errors::InvalidArgumentError>(metric,
-                                                std::string(what) + " must be in [0, 1], not " + std::to_string(least));
+    errors::raise<errors::InvalidArgumentError>(
+        metric, std::string(what) + " must be in [0, 1], not " + detail::shortest_text(least));
   ConfusionSettings s{.class_id = o.class_id};
   s.thresholds = o.num_thresholds == 1 ? std::vector<double>{0.5} : even_thresholds(metric, o.num_thresholds, 0);
   return confusion_rule(metric, s, {result, least, false});

@@ -11,6 +11,7 @@
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/pointwise/special.hpp"
 #include "tandem/ops/reduce/reduce.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 
@@ -22,10 +23,11 @@ struct FScoreRule final : metrics::Metric::Rule {
 
   void build(const metrics::Metric& m) const override {
     if (!(o.beta > 0))
-      errors::raise<errors::InvalidArgumentError>(name_of(m), "beta must be positive, not " + std::to_string(o.beta));
-    if (o.threshold && !(*o.threshold > 0 && *o.threshold <= 1))
       errors::raise<errors::InvalidArgumentError>(name_of(m),
-                                                  "threshold must be in (0, 1], not " + std::to_string(*o.threshold));
+                                                  "beta must be positive, not " + detail::shortest_text(o.beta));
+    if (o.threshold && !(*o.threshold > 0 && *o.threshold <= 1))
+      errors::raise<errors::InvalidArgumentError>(
+          name_of(m), "threshold must be in (0, 1], not " + detail::shortest_text(*o.threshold));
   }
   void check(const metrics::Metric& m, const Tensor& p) const {
     if (p.rank() != 2 || p.shape().dim(1) == none)

@@ -1,26 +1,14 @@
 // Checks of optimizers' options. For their definitions.
 #pragma once
-#include <string>
-
 #include "tandem/base/error.hpp"
 #include "tandem/optim/options.hpp"
 
 namespace TANDEM_NS::optimizers::detail {
 
 /// Raises unless x is in [0, 1).
-inline void check_share(const char* op, const char* name, double x) {
-  if (!(x >= 0 && x < 1))
-    errors::raise<errors::InvalidArgumentError>(op, std::string(name) + " must be in [0, 1), not " + std::to_string(x));
-}
-inline void check_not_negative(const char* op, const char* name, double x) {
-  if (!(x >= 0))
-    errors::raise<errors::InvalidArgumentError>(op,
-                                                std::string(name) + " must not be negative, not " + std::to_string(x));
-}
-inline void check_positive(const char* op, const char* name, double x) {
-  if (!(x > 0))
-    errors::raise<errors::InvalidArgumentError>(op, std::string(name) + " must be positive, not " + std::to_string(x));
-}
+void check_share(const char* op, const char* name, double x);
+void check_not_negative(const char* op, const char* name, double x);
+void check_positive(const char* op, const char* name, double x);
 
 /// Checks the options that all optimizers have.
 template <class Options>

@@ -9,12 +9,14 @@
 #include "tandem/ops/reduce/statistics.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/optim/clip.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 
 namespace detail {
 inline void check_clip(const char* op, double c) {
-  if (!(c > 0)) errors::raise<errors::InvalidArgumentError>(op, "the bound must be positive, not " + std::to_string(c));
+  if (!(c > 0))
+    errors::raise<errors::InvalidArgumentError>(op, "the bound must be positive, not " + detail::shortest_text(c));
 }
 inline Gradient map_values(const Gradient& g, const auto& f) {
   if (!g.is_set()) return g;

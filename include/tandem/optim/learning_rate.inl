@@ -4,6 +4,7 @@
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/optim/learning_rate.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 
@@ -38,8 +39,8 @@ TANDEM_INLINE void LearningRate::check(const char* owner) const {
               to_string(s) + " on " + to_string(s.device) +
               (s.device == Device{} ? "" : "; make it in the scope of tandem::device(\"CPU:0\")"));
   } else if (!schedule_ && !(value_ >= 0)) {
-    errors::raise<errors::InvalidArgumentError>(owner,
-                                                "learning_rate must not be negative, but is " + std::to_string(value_));
+    errors::raise<errors::InvalidArgumentError>(
+        owner, "learning_rate must not be negative, but is " + detail::shortest_text(value_));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "tandem/ops/pointwise/trig.hpp"
 #include "tandem/optim/check_options.hpp"
 #include "tandem/optim/schedules.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::optimizers::schedules {
 
@@ -80,9 +81,9 @@ TANDEM_INLINE PiecewiseConstantDecay::PiecewiseConstantDecay(std::vector<double>
   for (const double v : values_) detail::check_not_negative(name, "each value", v);
   for (std::size_t i = 1; i < boundaries_.size(); ++i)
     if (!(boundaries_[i - 1] < boundaries_[i]))
-      errors::raise<errors::InvalidArgumentError>(name, "boundaries must increase, but " +
-                                                            std::to_string(boundaries_[i]) + " follows " +
-                                                            std::to_string(boundaries_[i - 1]));
+      errors::raise<errors::InvalidArgumentError>(
+          name, "boundaries must increase, but " + tandem::detail::shortest_text(boundaries_[i]) + " follows " +
+                    tandem::detail::shortest_text(boundaries_[i - 1]));
 }
 TANDEM_INLINE Tensor PiecewiseConstantDecay::rate(const Tensor& step) const {
   Tensor rate = full_like(step, values_.back());
@@ -137,7 +138,8 @@ TANDEM_INLINE CosineDecayRestarts::CosineDecayRestarts(double initial_learning_r
   detail::check_not_negative(name, "m_mul", lower_);
   detail::check_not_negative(name, "alpha", alpha_);
   if (!(longer_ >= 1))
-    errors::raise<errors::InvalidArgumentError>(name, "t_mul must be at least 1, not " + std::to_string(longer_));
+    errors::raise<errors::InvalidArgumentError>(
+        name, "t_mul must be at least 1, not " + tandem::detail::shortest_text(longer_));
 }
 TANDEM_INLINE Tensor CosineDecayRestarts::rate(const Tensor& step) const {
   const Tensor p = step / steps_;

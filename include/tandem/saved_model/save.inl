@@ -13,6 +13,7 @@
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/saved_model/save.hpp"
 #include "tandem/saved_model/version_folder.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::saved_model {
 
@@ -32,7 +33,7 @@ TANDEM_INLINE void check_defaults(const std::string& signature, const Signature&
     for (const float x : config.default_value.to_vector<float>())
       if (!std::isfinite(x))
         refuse_save("the signature '" + signature + "' has the feature '" + feature + "' with a default value of " +
-                    std::to_string(x) + "; only finite ones can be saved");
+                    tandem::detail::shortest_text(x) + "; only finite ones can be saved");
   }
 }
 TANDEM_INLINE void check_save(const Signatures& signatures, const SaveOptions& options) {

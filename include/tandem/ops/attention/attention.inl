@@ -25,6 +25,7 @@
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/tile.hpp"
 #include "tandem/ops/shape/transpose.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -374,7 +375,7 @@ TANDEM_INLINE Tensor nn::scaled_dot_product_attention(const Tensor& q, const Ten
   const tandem::detail::CallSite call(o);
   if (!(o.dropout_rate >= 0 && o.dropout_rate < 1))
     errors::raise<errors::InvalidArgumentError>(
-        "scaled_dot_product_attention", "dropout_rate must be in [0, 1), not " + std::to_string(o.dropout_rate));
+        "scaled_dot_product_attention", "dropout_rate must be in [0, 1), not " + detail::shortest_text(o.dropout_rate));
   rules::AttentionAttrs a{o.causal, !o.scale, o.scale.value_or(0), o.steps_first};
   Tensor keys = k, values = v, key;
   const bool fused =

@@ -12,6 +12,7 @@
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/slice.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 
@@ -125,7 +126,7 @@ TANDEM_INLINE Tensor nn::embedding_lookup(const Tensor& table, const Tensor& ids
   const tandem::detail::CallSite call(o);
   if (!(*o.max_norm > 0))
     errors::raise<errors::InvalidArgumentError>("embedding_lookup",
-                                                "max_norm must be positive, not " + std::to_string(*o.max_norm));
+                                                "max_norm must be positive, not " + detail::shortest_text(*o.max_norm));
   Axes axes = Axes::none();
   for (int d = ids.rank(); d < rows.rank(); ++d) axes.push_back(d);
   const Tensor norm = reduce_euclidean_norm(rows, {.axis = axes, .keepdims = true});

@@ -12,6 +12,7 @@
 #include "tandem/ops/reduce/reduce.hpp"
 #ifndef __CUDACC__
 #include "tandem/cpu/pointwise/quantize.hpp"
+#include "tandem/util/format.hpp"
 #endif
 
 namespace TANDEM_NS::rules {
@@ -221,8 +222,8 @@ TANDEM_INLINE Tensor fake_quant_with_min_max_args(const Tensor& x, FakeQuantArgs
   const tandem::detail::CallSite call(o);
   const char* const op = "quantization::fake_quant_with_min_max_args";
   if (!(o.min < o.max))
-    errors::raise<errors::InvalidArgumentError>(
-        op, "min " + std::to_string(o.min) + " is not below max " + std::to_string(o.max));
+    errors::raise<errors::InvalidArgumentError>(op, "min " + tandem::detail::shortest_text(o.min) +
+                                                        " is not below max " + tandem::detail::shortest_text(o.max));
   return impl::fake_quant(op, x, tandem::detail::scalar_like(o.min, x), tandem::detail::scalar_like(o.max, x),
                           o.num_bits, o.narrow_range, {o.name, o.where});
 }

@@ -13,6 +13,7 @@
 #include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
 #include "tandem/ops/shape/tile.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
@@ -144,7 +145,8 @@ inline Tensor gamma_numbers(const Draw& d, const Tensor& alpha, const Tensor* ra
 inline Tensor gamma_of(const Draw& d, const Parameter& alpha, const GammaOptions& o) {
   const DType dtype = dtype_of_parameters(d.op, o.dtype, alpha, o.beta);
   if (!o.beta.is_tensor() && !(o.beta.number() > 0))
-    errors::raise<errors::InvalidArgumentError>(d.op, "beta " + std::to_string(o.beta.number()) + " is not positive");
+    errors::raise<errors::InvalidArgumentError>(
+        d.op, "beta " + tandem::detail::shortest_text(o.beta.number()) + " is not positive");
   const Tensor shapes = as_tensor(d.op, alpha, dtype), rates = as_tensor(d.op, o.beta, dtype);
   if (!o.beta.is_tensor()) {
     const Tensor y = gamma_numbers(d, shapes, nullptr);

@@ -10,6 +10,7 @@
 #include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/random/draw.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 
@@ -81,7 +82,8 @@ inline Tensor normal_from(const char* name, const OpDef& op, const Dims& shape, 
   if (!is_floating(o.dtype))
     errors::raise<errors::InvalidArgumentError>(name, std::string(tandem::name(o.dtype)) + " is not floating");
   if (!o.stddev.is_tensor() && !(o.stddev.number() >= 0))
-    errors::raise<errors::InvalidArgumentError>(name, "stddev " + std::to_string(o.stddev.number()) + " is negative");
+    errors::raise<errors::InvalidArgumentError>(
+        name, "stddev " + tandem::detail::shortest_text(o.stddev.number()) + " is negative");
   const bool fused = !o.mean.is_tensor() && !o.stddev.is_tensor();
   const OpOptions named{o.name, o.where};
   const DType dtype = is_half(o.dtype) ? DType::float32 : o.dtype;
@@ -132,7 +134,8 @@ inline rules::RandomAttrs real_interval(const UniformOptions& o, DType dtype) {
   if (dtype == DType::float32) low = static_cast<float>(low), high = static_cast<float>(high);
   if (!(low < high))
     errors::raise<errors::InvalidArgumentError>(
-        "random::uniform", "minval " + std::to_string(low) + " is not below maxval " + std::to_string(high));
+        "random::uniform",
+        "minval " + tandem::detail::shortest_text(low) + " is not below maxval " + tandem::detail::shortest_text(high));
   const double width = high - low;
   if (!std::isfinite(dtype == DType::float32 ? static_cast<float>(width) : width))
     errors::raise<errors::InvalidArgumentError>("random::uniform", "the interval is wider than the dtype's range");

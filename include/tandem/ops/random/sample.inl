@@ -5,6 +5,7 @@
 #include "tandem/ops/create/range.hpp"
 #include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/random/sample.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 
@@ -99,8 +100,9 @@ TANDEM_INLINE Tensor sample_with_temperature(const Tensor& log_p, double tempera
   const tandem::detail::CallSite call(o);
   impl::check_classes("random::sample_with_temperature", o);
   if (!(temperature >= 0))
-    errors::raise<errors::InvalidArgumentError>("random::sample_with_temperature",
-                                                "temperature " + std::to_string(temperature) + " is negative");
+    errors::raise<errors::InvalidArgumentError>(
+        "random::sample_with_temperature",
+        "temperature " + tandem::detail::shortest_text(temperature) + " is negative");
   return apply1(categorical_op, rules::CategoricalAttrs{1, temperature, o.dtype, true}, {o.name, o.where}, log_p,
                 next_key("random::sample_with_temperature", {o.seed, o.generator}));
 }

@@ -13,14 +13,15 @@
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/softmax/information.hpp"
 #include "tandem/ops/softmax/softmax.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS {
 namespace detail {
 
 TANDEM_INLINE Tensor code_length(const char* op, const Tensor& p, const Tensor& q, const nn::EntropyOptions& o) {
   if (!(o.base > 0) || o.base == 1 || !std::isfinite(o.base))
-    errors::raise<errors::InvalidArgumentError>(op,
-                                                "the base must be positive and not 1, not " + std::to_string(o.base));
+    errors::raise<errors::InvalidArgumentError>(
+        op, "the base must be positive and not 1, not " + detail::shortest_text(o.base));
   const Tensor sum = reduce_sum(xlogy(p, q), {.axis = o.axis});
   return multiply(sum, scalar_like(-1 / std::log(o.base), sum), {o.name, o.where});
 }
