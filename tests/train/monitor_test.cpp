@@ -34,6 +34,7 @@ TEST_CASE("a name to monitor that no epoch will have raises before the first ste
            train::EarlyStopping({.monitor = "val_los"}), train::ReduceLROnPlateau({.monitor = "val_los"}),
            train::ModelCheckpoint(folder / "w", {.monitor = "val_los", .save_best_only = true})}) {
     const std::string text = message(callback);
+    CHECK(text.find("may_set_values()") != std::string::npos);
     CHECK(text.find("no value 'val_los' to monitor; " + values) != std::string::npos);
     CHECK(*steps == 0);
     // Another callback may add it: known after the first epoch.
@@ -45,6 +46,71 @@ TEST_CASE("a name to monitor that no epoch will have raises before the first ste
   for (const char* name : {"loss", "learning_rate", "val_loss"})
     CHECK(message(train::EarlyStopping({.monitor = name, .patience = 9})) == "no error");
   CHECK(message(train::ModelCheckpoint(folder / "each", {.monitor = "val_los"})) == "no error");  // unused
+}
+
+struct StopOnGap : train::EarlyStopping {
+  StopOnGap() : EarlyStopping({.monitor = "gap", .patience = 9}) {}
+  void on_epoch_end(train::Run& run) override {
+    run.set_value("gap", run.values()["val_loss"] - run.values()["loss"]);
+    EarlyStopping::on_epoch_end(run);
+  }
+};
+struct Saying : train::Callback {
+  bool adds;
+  explicit Saying(bool a) : adds(a) {}
+  void on_epoch_end(train::Run& run) override { run.set_value("gap", 1); }
+  bool may_set_values() const override { return adds; }
+};
+template <class C>
+struct Derived : C {
+  using C::C;
+};
+
+TEST_CASE("may_set_values: true for what is derived from a callback of the library; false is held to") {
+  const Points points(16);
+  const auto fit = [&](train::Callbacks callbacks) {
+    return train::Trainer(network(), options())
+        .fit(points.batches(8), {.epochs = 2, .validation_data = points.batches(8), .callbacks = std::move(callbacks)});
+  };
+  CHECK(fit({StopOnGap()})["gap"].size() == 2);
+  CHECK(fit({Saying(true), train::EarlyStopping({.monitor = "gap", .mode = train::Mode::max})})["gap"].size() == 1);
+  for (const bool alone : {true, false}) {
+    train::Callbacks callbacks{Saying(false)};
+    if (!alone) callbacks.push_back(StopOnGap());
+    CHECK_THROWS_WITH(fit(callbacks), Catch::Matchers::ContainsSubstring("value 'gap'") &&
+                                          Catch::Matchers::ContainsSubstring("may_set_values() must return true"));
+  }
+
+  CHECK(!train::EarlyStopping().may_set_values());
+  CHECK(!train::ModelCheckpoint("w").may_set_values());
+  CHECK(!train::ReduceLROnPlateau().may_set_values());
+  CHECK(!train::CSVLogger("log").may_set_values());
+  CHECK(!train::TerminateOnNaN().may_set_values());
+  CHECK(!train::LearningRateScheduler([](i64, double rate) { return rate; }).may_set_values());
+  CHECK(!train::LambdaCallback({.on_end = [](train::Run&) {}}).may_set_values());
+  CHECK(train::LambdaCallback({.on_epoch_end = [](train::Run&) {}}).may_set_values());
+  CHECK(Derived<train::EarlyStopping>().may_set_values());
+  CHECK(Derived<train::ModelCheckpoint>("w").may_set_values());
+  CHECK(Derived<train::TerminateOnNaN>().may_set_values());
+  CHECK(Derived<train::LambdaCallback>(train::LambdaCallbackOptions()).may_set_values());
+}
+
+TEST_CASE("a metric that is not a scalar has no value, and so no name to monitor") {
+  const Points points(16);
+  const auto batches = data::from_tensor_slices({points.x, one_hot(points.y, 2)}).batch(8);
+  const auto message = [&](const char* name) {
+    const train::TrainerOptions with{.loss = losses::CategoricalCrossentropy({.from_logits = true}),
+                                     .optimizer = optimizers::Adam(0.01),
+                                     .metrics = {metrics::F1Score(), metrics::CategoricalAccuracy()}};
+    const train::FitOptions fit{.epochs = 1, .callbacks = {train::EarlyStopping({.monitor = name})}};
+    return error_of([&] { train::Trainer(network(), with).fit(batches, fit); });
+  };
+  CHECK(message("f1_score").find("'f1_score' to monitor; it has: loss, categorical_accuracy, learning_rate") !=
+        std::string::npos);
+  CHECK(message("categorical_accuracy") == "no error");
+  debugging::enable_check_numerics();  // nothing is computed before the first step
+  CHECK(message("categorical_accuracy") == "no error");
+  debugging::disable_check_numerics();
 }
 
 TEST_CASE("a step of the user's own: the names of its outputs are known once it was traced") {

@@ -60,7 +60,7 @@ class TANDEM_API TensorBoard : public train::Callback {
   void on_begin(train::Run& run) override;
   bool is_for_first_replica() const override { return true; }
   bool may_stop_after_step() const override { return false; }
-  bool may_set_values() const override { return false; }
+  bool may_set_values() const override { return !is_exactly<TensorBoard>(); }
   void on_epoch_begin(train::Run& run) override;
   void on_step_end(train::Run& run) override;
   void on_evaluate(train::Run& run) override;

@@ -5,6 +5,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -45,7 +46,8 @@ class TANDEM_API Run {
   /// this process's.
   const Values& values() const;
   /// Adds a value to those of the epoch, in on_epoch_end; callbacks behind this one see it.
-  void set_value(const std::string& name, double value) { values_.set(name, value); }
+  ///   throws  errors::FailedPreconditionError in a callback whose may_set_values() is false
+  void set_value(const std::string& name, double value);
   /// The names of the values that each epoch will have, with "val_..." those of its validation; null if they are not
   /// known before the first step: a callback may add some (Callback::may_set_values), or the Trainer has a step of its
   /// own and validates by another.
@@ -81,6 +83,7 @@ class TANDEM_API Run {
   const detail::Steps* running_ = nullptr;  // set between the steps of an epoch, whose means it has
   std::vector<std::string> names_;
   History history_;
+  bool may_set_values_ = true;  // of the callback that is called
   bool knows_names_ = false, stopped_ = false, checked_ = false, has_validation_ = false, validated_ = false;
   const Module* model_ = nullptr;
   const Optimizer* optimizer_ = nullptr;
@@ -130,8 +133,15 @@ class Callback {
   /// exchange a small message after each step.
   virtual bool may_stop_after_step() const { return true; }
   /// Whether it may call Run::set_value(). If no callback does, a name to monitor that no epoch will have raises before
-  /// the first step, not after the first epoch.
+  /// the first step, not after the first epoch. True for a class derived from one of the library's callbacks.
   virtual bool may_set_values() const { return true; }
+
+ protected:
+  /// Whether this is a C itself, not of a class that is derived from it.
+  template <class C>
+  bool is_exactly() const {
+    return typeid(*this) == typeid(C);
+  }
 };
 
 /// Callbacks, in the order in which they are called:

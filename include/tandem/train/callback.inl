@@ -16,6 +16,12 @@ TANDEM_INLINE const Values& Run::values() const {
   if (running_) running_->read(detail::Steps::Phase::training, values_);
   return values_;
 }
+TANDEM_INLINE void Run::set_value(const std::string& name, double value) {
+  if (!may_set_values_)
+    errors::raise<errors::FailedPreconditionError>(
+        "fit", "a callback has set the value '" + name + "': its may_set_values() must return true");
+  values_.set(name, value);
+}
 TANDEM_INLINE void Run::stop(std::string reason) {
   if (!stopped_) history_.stop_reason = std::move(reason);
   stopped_ = true;

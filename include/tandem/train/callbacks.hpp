@@ -99,7 +99,7 @@ class TANDEM_API EarlyStopping : public Callback {
   double best() const { return best_.item<double>(); }
   i64 best_epoch() const { return best_epoch_.item<i64>(); }
   bool may_stop_after_step() const override { return false; }
-  bool may_set_values() const override { return false; }
+  bool may_set_values() const override { return !is_exactly<EarlyStopping>(); }
 
  private:
   void make_state();
@@ -131,7 +131,7 @@ class TANDEM_API ModelCheckpoint : public Callback {
   explicit ModelCheckpoint(std::string path, ModelCheckpointOptions options = {});
   void on_begin(Run& run) override;
   bool may_stop_after_step() const override { return false; }
-  bool may_set_values() const override { return false; }
+  bool may_set_values() const override { return !is_exactly<ModelCheckpoint>(); }
   void on_step_end(Run& run) override;
   void on_epoch_end(Run& run) override;
   void on_end(Run&) override { writes_.raise_error(); }
@@ -172,7 +172,7 @@ class TANDEM_API ReduceLROnPlateau : public Callback {
   void on_epoch_end(Run& run) override;
   const SavedState* state() const override { return &state_; }
   bool may_stop_after_step() const override { return false; }
-  bool may_set_values() const override { return false; }
+  bool may_set_values() const override { return !is_exactly<ReduceLROnPlateau>(); }
 
  private:
   ReduceLROnPlateauOptions options_;
@@ -188,7 +188,7 @@ class TANDEM_API LearningRateScheduler : public Callback {
   void on_begin(Run& run) override;
   void on_epoch_begin(Run& run) override;
   bool may_stop_after_step() const override { return false; }
-  bool may_set_values() const override { return false; }
+  bool may_set_values() const override { return !is_exactly<LearningRateScheduler>(); }
 
  private:
   AnyFunction<double(i64, double)> schedule_;
@@ -205,7 +205,7 @@ class TANDEM_API CSVLogger : public Callback {
   void on_begin(Run& run) override;
   bool is_for_first_replica() const override { return true; }
   bool may_stop_after_step() const override { return false; }
-  bool may_set_values() const override { return false; }
+  bool may_set_values() const override { return !is_exactly<CSVLogger>(); }
   void on_epoch_end(Run& run) override;
   void on_end(Run& run) override { write(run.history()); }
 
@@ -226,7 +226,7 @@ class TANDEM_API TerminateOnNaN : public Callback {
  public:
   void on_begin(Run& run) override { run.check_losses(); }
   bool may_stop_after_step() const override { return false; }
-  bool may_set_values() const override { return false; }
+  bool may_set_values() const override { return !is_exactly<TerminateOnNaN>(); }
 };
 
 /// Functions as a callback; those that are not set do nothing.
@@ -253,7 +253,7 @@ class TANDEM_API LambdaCallback : public Callback {
   void on_end(Run& run) override { call(f_.on_end, run); }
   bool may_stop_after_step() const override { return f_.on_step_end || f_.on_evaluate; }
   bool may_set_values() const override {
-    return f_.on_epoch_begin || f_.on_step_end || f_.on_evaluate || f_.on_epoch_end;
+    return f_.on_epoch_begin || f_.on_step_end || f_.on_evaluate || f_.on_epoch_end || !is_exactly<LambdaCallback>();
   }
 
  private:

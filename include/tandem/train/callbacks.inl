@@ -52,12 +52,13 @@ TANDEM_INLINE Monitor::Monitor(const char* callback, std::string name, Mode mode
 }
 // `names`: those that there are.
 [[noreturn, gnu::cold]] inline void raise_unknown_value(const char* callback, const std::string& name,
-                                                        const std::string& use, const std::vector<std::string>& names) {
+                                                        const std::string& use, const std::vector<std::string>& names,
+                                                        const char* advice = "") {
   std::string list;
   for (const std::string& other : names) list += (list.empty() ? "" : ", ") + other;
   errors::raise<errors::NotFoundError>(
       callback, "the epoch has no value '" + name + "' " + use + "; it has: " + list +
-                    (name.starts_with("val_") ? " (.validation_data of fit gives the values with val_)" : ""));
+                    (name.starts_with("val_") ? " (.validation_data of fit gives the values with val_)" : "") + advice);
 }
 TANDEM_INLINE std::optional<double> value_of(const Run& run, const char* callback, const std::string& name,
                                              const std::string& use) {
@@ -71,7 +72,8 @@ TANDEM_INLINE std::optional<double> value_of(const Run& run, const char* callbac
 TANDEM_INLINE void Monitor::check(const Run& run) const {
   const std::vector<std::string>* const names = run.value_names();
   if (names && Replicas().is_first() && std::find(names->begin(), names->end(), name_) == names->end())
-    raise_unknown_value(callback_, name_, "to monitor", *names);
+    raise_unknown_value(callback_, name_, "to monitor", *names,
+                        "; a callback that adds it must return true from may_set_values()");
 }
 TANDEM_INLINE std::optional<double> Monitor::value(const Run& run) const {
   return value_of(run, callback_, name_, "to monitor");

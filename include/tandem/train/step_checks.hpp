@@ -17,10 +17,7 @@ inline std::string count_text(std::size_t n, const char* what) {
   errors::raise<errors::InvalidArgumentError>("Trainer", message);
 }
 /// The moving averages of the option .ema, if it is not 0.
-inline std::optional<ExponentialMovingAverage> averages_of(double ema) {
-  if (!(ema >= 0 && ema < 1)) raise_options("ema is a decay in [0, 1), not " + std::to_string(ema));
-  return ema > 0 ? std::optional(ExponentialMovingAverage(ema)) : std::nullopt;
-}
+std::optional<ExponentialMovingAverage> averages_of(double ema);
 /// The options of a traced step, with its name.
 inline FunctionOptions named(FunctionOptions o, const char* name) {
   if (!o.input_signature.empty())

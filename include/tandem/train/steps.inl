@@ -14,10 +14,15 @@
 #include "tandem/train/shards.hpp"
 #include "tandem/train/step_checks.hpp"
 #include "tandem/train/steps.hpp"
+#include "tandem/util/format.hpp"
 
 namespace TANDEM_NS::train::detail {
 
 namespace impl {
+TANDEM_INLINE std::optional<ExponentialMovingAverage> averages_of(double ema) {
+  if (!(ema >= 0 && ema < 1)) raise_options("ema is a decay in [0, 1), not " + tandem::detail::shortest_text(ema));
+  return ema > 0 ? std::optional(ExponentialMovingAverage(ema)) : std::nullopt;
+}
 inline TrainerOptions checked(TrainerOptions o) {
   if (o.accumulate_steps < 1)
     raise_options("accumulate_steps must be at least 1, not " + std::to_string(o.accumulate_steps));
@@ -346,7 +351,15 @@ TANDEM_INLINE void ModelSteps::read(Phase, Values& values) const {
 }
 TANDEM_INLINE std::optional<std::vector<std::string>> ModelSteps::names(Phase) const {
   std::vector<std::string> r{"loss"};
-  each_metric([&](const metrics::PredictionMetric& m, bool) { r.push_back(m.name()); });
+  each_metric([&](const metrics::PredictionMetric& m, bool) {
+    bool is_scalar = false;  // by a trace: no epoch has begun, and a result without examples may not be a number
+    function([&] {
+      const Tensor result = m.result();
+      is_scalar = result.rank() == 0;
+      return result;
+    }).get_concrete_function();
+    if (is_scalar) r.push_back(m.name());
+  });
   return r;
 }
 TANDEM_INLINE std::vector<CheckpointItem> ModelSteps::measures(Phase) const {

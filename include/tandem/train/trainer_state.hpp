@@ -126,8 +126,11 @@ struct TrainerState::Fit {
   }
   template <class F>
   void each_callback(const F& f) const {
-    for (const AnyCallback& c : options.callbacks)
-      if (replicas.is_first() || !c->is_for_first_replica()) f(*c);
+    for (const AnyCallback& c : options.callbacks) {
+      if (!replicas.is_first() && c->is_for_first_replica()) continue;
+      run.may_set_values_ = c->may_set_values();
+      f(*c);
+    }
   }
   template <class F>
   void each_callback_of_all(i64 now, const F& f) {
