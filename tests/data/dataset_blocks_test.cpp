@@ -61,6 +61,11 @@ TEST_CASE("TextBlockDataset: one file after another, indexed") {
   const data::TextBlockDataset ds({a, empty, b}, {.block_bytes = 5});
   CHECK(ds.is_indexed());
   CHECK(ds.to_vector() == Texts{"one two ", "three ", "", "four ", "five"});
+  const auto in_twos = [&](const char* text) {
+    return data::TextBlockDataset(folder.file("short", text), {.block_bytes = 2}).to_vector();
+  };
+  CHECK(in_twos("abcd e f") == Texts{"abcd ", "", "e ", "f"});
+  CHECK(in_twos("a   b") == Texts{"a ", "  ", "b"});
   CHECK(ds.size() == 5);
   CHECK(ds.at(0, 3) == "four ");
   auto it = ds.iterator({2, 3});
@@ -94,6 +99,9 @@ TEST_CASE("TextBlockDataset: a word that is longer than a block, and a limit for
   CHECK(data::TextBlockDataset(path, {.block_bytes = 1000, .max_block_bytes = 5004}).at(0, 0).size() == 5004);
   CHECK_THROWS_AS(data::TextBlockDataset(path, {.block_bytes = 1000, .max_block_bytes = 5003}).at(0, 0),
                   errors::ResourceExhaustedError);
+  CHECK(error_of<errors::InvalidArgumentError>([&] {
+          data::TextBlockDataset(path, {.block_bytes = 1000, .max_block_bytes = 999});
+        }).find("TextBlockDataset: block_bytes = 1000 must be at most max_block_bytes = 999") == 0);
 }
 
 TEST_CASE("FixedLengthRecordDataset: records between header and footer, by number") {
@@ -149,9 +157,35 @@ TEST_CASE("data sets by place: files that are missing, compressed, damaged or ch
 #endif
   const std::string path = folder.file("b", "aabb");
   const data::FixedLengthRecordDataset ds(path, 2);
-  std::filesystem::resize_file(path, 3);
   CHECK(ds.at(0, 0) == "aa");
-  CHECK(error_of<errors::UnavailableError>([&] { ds.at(0, 1); }).find("it became shorter") != std::string::npos);
+  std::filesystem::resize_file(path, 3);
+  const auto message = [&](i64 index) { return error_of<errors::UnavailableError>([&] { ds.at(0, index); }); };
+  CHECK(message(0).find(path + " has changed since the data set was made") != std::string::npos);
+  CHECK(message(1).find("it became shorter") != std::string::npos);
+  folder.file("b", "ccdd-");  // in place
+  CHECK(message(1).find(path + " has changed since the data set was made") != std::string::npos);
+  const std::string removed = folder.file("c", "one two");
+  const data::TextBlockDataset blocks(removed);
+  std::filesystem::remove(removed);
+  CHECK(blocks.at(0, 0) == "one two");  // it is open
+}
+
+TEST_CASE("data sets by place: compression") {
+  const TemporaryFolder folder;
+  const std::string raw = folder.file("raw", "\x1f\x8b\x01\x1f\x8b\x02");  // as gzip begins
+  const data::FixedLengthRecordDataset records(raw, 3, {.compression = io::Compression::none});
+  CHECK(records.to_vector() == Texts{"\x1f\x8b\x01", "\x1f\x8b\x02"});
+  CHECK(data::TextBlockDataset(raw, {.compression = io::Compression::none}).to_vector() ==
+        Texts{"\x1f\x8b\x01\x1f\x8b\x02"});
+#if TANDEM_HAS_ZLIB
+  CHECK_THROWS_AS(data::FixedLengthRecordDataset(raw, 3), errors::DataLossError);
+  CHECK_THROWS_AS(
+      data::FixedLengthRecordDataset(folder.file("plain", "abcdef"), 3, {.compression = io::Compression::gzip}),
+      errors::DataLossError);
+  const std::string gzip = folder.file("a.gz", testing::gzip_of("abcdef"));
+  CHECK(data::FixedLengthRecordDataset(gzip, 3, {.compression = io::Compression::gzip}).to_vector() ==
+        Texts{"abc", "def"});
+#endif
 }
 
 TEST_CASE("data sets by place: of many files each is open only while it is read") {
@@ -166,7 +200,8 @@ TEST_CASE("data sets by place: of many files each is open only while it is read"
           ds.at(0, 7);
         }).find(paths[7] + " has changed since the data set was made") != std::string::npos);
   std::filesystem::remove(paths[8]);
-  CHECK_THROWS_AS(ds.at(0, 8), errors::NotFoundError);
+  CHECK(error_of<errors::UnavailableError>([&] { ds.at(0, 8); }).find("TextBlockDataset: cannot read " + paths[8]) ==
+        0);
 }
 
 }  // namespace data_dataset_blocks_test

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "tandem/data/dataset_blocks.hpp"
-#include "tandem/data/file.hpp"
 #include "tandem/io/file_version.hpp"
+#include "tandem/io/input.hpp"
 #include "tandem/io/regular_file.hpp"
 
 namespace TANDEM_NS::data {
@@ -17,16 +17,17 @@ namespace detail {
 class PlacedBytes {
  public:
   ///   keep_open  whether to read from one descriptor; otherwise the file is opened at each read
-  PlacedBytes(const char* op, const std::string& path, bool keep_open) : op_(op), path_(path) {
-    version_ = io::detail::version_of(path);
+  PlacedBytes(const char* op, const std::string& path, bool keep_open, io::Compression compression)
+      : op_(op), path_(path) {
     file_.emplace(op, path_);
-    unsigned char magic[2] = {};
-    if (file_->size() >= 2) file_->read_at(magic, 0, 2);
-    size_ = static_cast<i64>(file_->size());
-    if (magic[0] == 0x1f && magic[1] == 0x8b) {
-      content_ = read_file(op, path, std::numeric_limits<i64>::max());
-      size_ = static_cast<i64>(content_->size());
+    version_ = io::detail::version_of(*file_);
+    if (compression == io::Compression::automatic) {
+      unsigned char magic[2] = {};
+      if (file_->size() >= 2) file_->read_at(magic, 0, 2);
+      compression = magic[0] == 0x1f && magic[1] == 0x8b ? io::Compression::gzip : io::Compression::none;
     }
+    if (compression == io::Compression::none) size_ = static_cast<i64>(file_->size());
+    else inflate(compression);
     if (content_ || !keep_open) file_.reset();
   }
   PlacedBytes(const PlacedBytes&) = delete;  // the open file refers to the path
@@ -42,14 +43,31 @@ class PlacedBytes {
     }
     const std::size_t before = out.size();
     out.resize(before + n);
-    if (file_) return file_->read_at(out.data() + before, at, n);
-    io::detail::RegularFile file(op_, path_);
-    if (!(io::detail::version_of(path_) == version_))
-      errors::raise<errors::UnavailableError>(op_, path_ + " has changed since the data set was made");
-    file.read_at(out.data() + before, at, n);
+    if (file_) return read_at(*file_, out.data() + before, at, n);
+    std::optional<io::detail::RegularFile> file;
+    try {
+      file.emplace(op_, path_);
+    } catch (const errors::NotFoundError& e) {  // it was there when the data set was made
+      errors::raise<errors::UnavailableError>(op_, e.message().substr(e.op().size() + 2));
+    }
+    read_at(*file, out.data() + before, at, n);
   }
 
  private:
+  void inflate(io::Compression compression) {
+    io::detail::Input input(op_, path_, compression);
+    content_.emplace();
+    for (std::string_view part = input.peek(1); !part.empty(); part = input.peek(1)) {
+      content_->append(part);
+      input.skip(part.size());
+    }
+    size_ = static_cast<i64>(content_->size());
+  }
+  void read_at(io::detail::RegularFile& file, char* to, std::size_t at, std::size_t n) const {
+    file.read_at(to, at, n);
+    if (!(io::detail::version_of(file) == version_))  // behind the read, which it covers
+      errors::raise<errors::UnavailableError>(op_, path_ + " has changed since the data set was made");
+  }
   const char* op_;
   const std::string path_;
   io::detail::FileVersion version_;
@@ -63,7 +81,7 @@ class FixedLengthRecords {
  public:
   FixedLengthRecords(const char* op, const std::string& path, bool keep_open, i64 record_bytes,
                      const FixedLengthRecordOptions& o)
-      : bytes_(op, path, keep_open), record_bytes_(record_bytes), begin_(o.header_bytes) {
+      : bytes_(op, path, keep_open, o.compression), record_bytes_(record_bytes), begin_(o.header_bytes) {
     const i64 body = bytes_.size() - saturating_add(o.header_bytes, o.footer_bytes);
     if (body < 0)
       errors::raise<errors::InvalidArgumentError>(
@@ -94,7 +112,7 @@ class FixedLengthRecords {
 class TextBlocks {
  public:
   TextBlocks(const char* op, const std::string& path, bool keep_open, const TextBlockOptions& options)
-      : op_(op), bytes_(op, path, keep_open), options_(options) {}
+      : op_(op), bytes_(op, path, keep_open, options.compression), options_(options) {}
   i64 size() const { return bytes_.size() / options_.block_bytes + (bytes_.size() % options_.block_bytes != 0); }
   std::string at(i64 index) const {
     const i64 begin = index * options_.block_bytes;
@@ -174,6 +192,10 @@ inline Dataset<std::string> text_blocks(const Paths& paths, const TextBlockOptio
   const char* const op = "TextBlockDataset";
   check_at_least(op, "block_bytes", o.block_bytes, 1);
   check_at_least(op, "max_block_bytes", o.max_block_bytes, 1);
+  if (o.block_bytes > o.max_block_bytes)
+    errors::raise<errors::InvalidArgumentError>(
+        op, "block_bytes = " + std::to_string(o.block_bytes) +
+                " must be at most max_block_bytes = " + std::to_string(o.max_block_bytes));
   return placed_files<TextBlocks>(op, paths, o);
 }
 

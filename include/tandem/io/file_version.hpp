@@ -14,12 +14,19 @@ struct FileVersion {
   u64 size = 0, time = 0;
   friend bool operator==(const FileVersion&, const FileVersion&) = default;
 };
+inline FileVersion version_of(const struct stat& s) {
+  return {static_cast<u64>(s.st_size),
+          static_cast<u64>(s.st_mtim.tv_sec) * 1'000'000'000 + static_cast<u64>(s.st_mtim.tv_nsec)};
+}
 /// The present version of a file; zeros if there is none.
 inline FileVersion version_of(const std::string& path) {
   struct stat s {};
-  if (uninterrupted([&] { return ::stat(path.c_str(), &s); }) != 0) return {};
-  return {static_cast<u64>(s.st_size),
-          static_cast<u64>(s.st_mtim.tv_sec) * 1'000'000'000 + static_cast<u64>(s.st_mtim.tv_nsec)};
+  return uninterrupted([&] { return ::stat(path.c_str(), &s); }) == 0 ? version_of(s) : FileVersion{};
+}
+/// That of an open file; zeros if the system cannot tell it.
+inline FileVersion version_of(const RegularFile& file) {
+  struct stat s {};
+  return uninterrupted([&] { return ::fstat(file.descriptor(), &s); }) == 0 ? version_of(s) : FileVersion{};
 }
 
 }  // namespace TANDEM_NS::io::detail
