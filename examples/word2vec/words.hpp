@@ -17,11 +17,12 @@ class Corpus {
   /// Blocks of 4 KB, of which the last ones are held out.
   const tandem::data::TextBlockDataset& blocks() const { return blocks_; }
   /// Calls f(text) with all of the text, in blocks.
-  ///   throws  std::runtime_error if a file is binary
+  ///   throws  std::runtime_error if a file is binary; errors::ResourceExhaustedError for more than 1 MiB without white
+  ///           space, which is no text
   template <class F>
   void each_block(const F& f) const {
     for (const std::string& path : paths_)
-      for (const std::string& text : tandem::data::TextBlockDataset(path).epoch(0)) {
+      for (const std::string& text : tandem::data::TextBlockDataset(path, {.max_block_bytes = 1 << 20}).epoch(0)) {
         check_text(path, text);
         f(text);
       }
