@@ -40,28 +40,37 @@ TEST_CASE("copy_to_device: all tensors of an element are on the device, texts st
 }
 
 TEST_CASE("prefetch_to_device: the elements, order and positions of the data set") {
+  const sim::Installed sim;
   const auto batches = data::from_tensor_slices({x, y}).shuffle({.seed = 5}).batch(3);
-  const auto there = data::prefetch_to_device(batches, cpu);
+  const auto there = data::prefetch_to_device(batches, sim::device);
   CHECK(there.size() == batches.size());
-  const auto numbers = [](const auto& ds, i64 epoch, i64 first) {
+  // The elements are looked at when the thread that copies has ended: one thread at a time may use the device.
+  const auto numbers = [](const auto& ds, i64 epoch, i64 first, Device device) {
+    std::vector<std::array<Tensor, 2>> elements;
+    for (const auto& element : ds.epoch(epoch, first)) elements.push_back(element);
     std::vector<int> r;
-    for (const auto& [a, b] : ds.epoch(epoch, first))
-      for (const int n : b.template to_vector<int>()) r.push_back(n);
+    for (const auto& [a, b] : elements) {
+      CHECK(a.device() == device);
+      CHECK(b.device() == device);
+      for (const int n : b.cpu().template to_vector<int>()) r.push_back(n);
+    }
     return r;
   };
-  CHECK(numbers(there, 0, 0) == numbers(batches, 0, 0));
-  CHECK(numbers(there, 4, 2) == numbers(batches, 4, 2));
+  CHECK(numbers(there, 0, 0, sim::device) == numbers(batches, 0, 0, cpu));
+  CHECK(numbers(there, 4, 2, sim::device) == numbers(batches, 4, 2, cpu));
   CHECK_THROWS_AS(data::prefetch_to_device(batches, cpu, 0), errors::InvalidArgumentError);
-  auto it = there.iterator({1, 3});
+  auto it = data::prefetch_to_device(batches, cpu).iterator({1, 3});
   CHECK(it.next().has_value());
   CHECK((it.position() == data::Position{1, 4}));
 }
 
-TEST_CASE("prefetch_to_device: a device that is not there is an error at each element") {
-  const auto ds = data::copy_to_device(data::from_tensor_slices({x, y}), sim::device);  // not installed
-  auto it = ds.iterator();
-  CHECK_THROWS_AS(it.next(), errors::UnimplementedError);
-  CHECK_THROWS_AS(it.next(), errors::UnimplementedError);
+TEST_CASE("copy_to_device, prefetch_to_device: a device that is not there is an error at each element") {
+  const auto ds = data::from_tensor_slices({x, y});  // sim is not installed
+  for (const auto& there : {data::copy_to_device(ds, sim::device), data::prefetch_to_device(ds, sim::device)}) {
+    auto it = there.iterator();
+    CHECK_THROWS_AS(it.next(), errors::UnimplementedError);
+    CHECK_THROWS_AS(it.next(), errors::UnimplementedError);
+  }
 }
 
 }  // namespace data_dataset_devices_test
