@@ -4,11 +4,11 @@
 //   skeleton STEPS SECONDS BYTES...   a step computes so many seconds and sums buckets of so many bytes over all ranks
 // Rank 0 prints the seconds of a step by the clock of MPI. Buckets are summed when all is computed, one after the
 // other: what overlaps in the library takes time here.
+#define FMT_HEADER_ONLY 1
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <cstdlib>
-#include <iomanip>
-#include <iostream>
 #include <vector>
 
 namespace {
@@ -41,7 +41,7 @@ void add_nothing(void*, void*, int*, MPI_Datatype*) {}
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  if (argc < 4) return std::cerr << "usage: skeleton STEPS SECONDS BYTES...\n", 2;
+  if (argc < 4) return fmt::print(stderr, "usage: skeleton STEPS SECONDS BYTES...\n"), 2;
   const int steps = std::atoi(argv[1]);
   const double seconds = std::atof(argv[2]);
   std::vector<int> floats;
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   void* const all = shared_bytes(static_cast<std::size_t>(summary) * static_cast<std::size_t>(size));
   MPI_Allgather(own, summary, MPI_BYTE, all, summary, MPI_BYTE, MPI_COMM_WORLD);
   if (sum_over_ranks(1) != size || sum_over_ranks(rank) != size * (size - 1) / 2) {
-    std::cerr << "rank " << rank << ": a wrong sum\n";
+    fmt::print(stderr, "rank {}: a wrong sum\n", rank);
     return 1;
   }
   MPI_Barrier(MPI_COMM_WORLD);
@@ -72,9 +72,7 @@ int main(int argc, char** argv) {
       MPI_Allreduce(MPI_IN_PLACE, buckets[b], floats[b], MPI_FLOAT, op, MPI_COMM_WORLD);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0)
-    std::cout << size << " ranks: " << std::fixed << std::setprecision(9) << (MPI_Wtime() - begin) / steps
-              << " s a step\n";
+  if (rank == 0) fmt::print("{} ranks: {:.9f} s a step\n", size, (MPI_Wtime() - begin) / steps);
   MPI_Finalize();
   return 0;
 }
