@@ -120,15 +120,14 @@ TEST_CASE("an error names what the user called") {
 }
 
 TEST_CASE("an error names options as they were given") {
-  const auto is_exact = [](const std::string& text) {
-    return ContainsSubstring(text) && !ContainsSubstring(text + "0");
-  };
-  CHECK_THAT(error_of([] { return losses::huber(x, x, -0.5); }), is_exact("not -0.5"));
+  CHECK_THAT(error_of([] { return losses::huber(x, x, -0.5); }), ContainsSubstring("not -0.5 ("));
   CHECK_THAT(error_of([] { return random::uniform({2}, {.minval = 1e-9, .maxval = 1e-10}); }),
-             is_exact("minval 1e-09 is not below maxval 1e-10"));
-  CHECK_THAT(error_of([] { return optimizers::SGD({.momentum = 1.5}); }), is_exact("not 1.5"));
-  CHECK_THAT(error_of([] { return clip_by_norm(x, -0.25); }), is_exact("not -0.25"));
-  CHECK_THAT(error_of([] { return metrics::F1Score({.threshold = 1.25}); }), is_exact("not 1.25"));
+             ContainsSubstring("minval 1e-09 is not below maxval 1e-10"));
+  CHECK_THAT(error_of([] { return clip_by_norm(x, -0.25); }), ContainsSubstring("not -0.25 ("));
+  CHECK_THAT(error_of([] { return optimizers::SGD({.momentum = 1.5}); }),
+             ContainsSubstring("not 1.5") && !ContainsSubstring("1.50"));
+  CHECK_THAT(error_of([] { return metrics::F1Score({.threshold = 1.25}); }),
+             ContainsSubstring("not 1.25") && !ContainsSubstring("1.250"));
 }
 
 TEST_CASE("a dtype without a kernel gets the way out") {

@@ -130,12 +130,13 @@ inline double upper_end(DType dtype, double high) {
   return high;
 }
 inline rules::RandomAttrs real_interval(const UniformOptions& o, DType dtype) {
-  double low = o.minval.real(), high = o.maxval ? o.maxval->real() : 1;
+  const double minval = o.minval.real(), maxval = o.maxval ? o.maxval->real() : 1;
+  double low = minval, high = maxval;
   if (dtype == DType::float32) low = static_cast<float>(low), high = static_cast<float>(high);
   if (!(low < high))
-    errors::raise<errors::InvalidArgumentError>(
-        "random::uniform",
-        "minval " + tandem::detail::shortest_text(low) + " is not below maxval " + tandem::detail::shortest_text(high));
+    errors::raise<errors::InvalidArgumentError>("random::uniform", "minval " + tandem::detail::shortest_text(minval) +
+                                                                       " is not below maxval " +
+                                                                       tandem::detail::shortest_text(maxval));
   const double width = high - low;
   if (!std::isfinite(dtype == DType::float32 ? static_cast<float>(width) : width))
     errors::raise<errors::InvalidArgumentError>("random::uniform", "the interval is wider than the dtype's range");
