@@ -297,7 +297,7 @@ TEST_CASE("pool: a window wholly in the padding raises") {
 TEST_CASE("pool: errors") {
   const Tensor x = zeros({2, 5, 6, 3});
   CHECK(error_of([&] {
-          nn::max_pool(x, {.ksize = 7});
+          nn::max_pool(x, {.ksize = 7, .strides = 1});
         }).find("max_pool: a window of 7 with dilation 1 does not fit into size 5 of spatial axis 0") == 0);
   CHECK(error_of([&] {
           nn::max_pool(zeros({2, 3}));
