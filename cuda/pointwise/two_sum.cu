@@ -56,7 +56,7 @@ void two_sum(const KernelCall& c) {
   });
 }
 void two_sum_rows(const KernelCall& c) {
-  for (int k = 0; k < 2; ++k)
+  for (std::size_t k = 0; k < 2; ++k)
     if (c.out[k].data != c.in[k].data && c.in[k].size())
       check(cudaMemcpyAsync(c.out[k].data, c.in[k].data, c.in[k].spec->bytes(), cudaMemcpyDeviceToDevice,
                             queue_of(c).stream),

@@ -66,7 +66,7 @@ TANDEM_INLINE void two_sum(const KernelCall& c) {
 TANDEM_INLINE void two_sum_rows(const KernelCall& c) {
   const Operand &x = c.in[0], &at = c.in[2], &rows = c.in[3];
   detail::with_index_type(at, [&]<class I>(I*) { detail::check_indices<I>(c, at, 0, x.shape().dim(0)); });
-  for (int k = 0; k < 2; ++k)
+  for (std::size_t k = 0; k < 2; ++k)
     if (c.out[k].data != c.in[k].data && x.size()) std::memcpy(c.out[k].data, c.in[k].data, x.spec->bytes());
   if (!rows.size()) return;
   detail::with_real_type(x.spec->dtype, [&]<class T>(T*) {
