@@ -70,7 +70,7 @@ TANDEM_INLINE void start_bucket_kernel(const KernelCall& c) {
   bucket.held = Tensor();
   gather(c, bucket, c.stream.device);
   if (gpu) bucket.launched = group.launch(sum_in_place(c.out[0]), c, "all_reduce", a.label);
-  else bucket.running = group.start(sum_in_place(c.out[0]), "all_reduce", a.label);
+  else bucket.running = group.start(sum_in_place(c.out[0]), "all_reduce", a.label), bucket.running.leave_group();
 }
 TANDEM_INLINE void hold_bucket(const Attrs& attrs, const Tensor& result) {
   const auto& a = attrs.get<SumBucketAttrs>();

@@ -38,6 +38,8 @@ class TANDEM_API Running {
   void wait();
   /// Whether there is one that was not waited for.
   explicit operator bool() const { return static_cast<bool>(call_); }
+  /// It no longer keeps the group: where the group keeps it.
+  void leave_group();
 
  private:
   friend class Communicator;

@@ -44,7 +44,8 @@ TANDEM_INLINE Registry& registry() {
 }  // namespace impl
 
 struct Running::Call {
-  Ref<Opaque> group;
+  Ref<Opaque> group;  // unset: the group keeps it
+  Communicator::State* state;
   std::unique_ptr<Pending> pending;
   std::string op, label;
 };
@@ -208,7 +209,7 @@ TANDEM_INLINE Running Communicator::start(const Collective& call, const char* op
   s.check_process(op);
   s.check_alive(op);
   s.check(call, op, label, false);
-  Running r(new Running::Call{state_, nullptr, op, label});
+  Running r(new Running::Call{state_, &s, nullptr, op, label});
   try {
     r.call_->pending = s.transport->start(call);
   } catch (const std::exception& e) {  // the other ranks may have begun it
@@ -217,10 +218,13 @@ TANDEM_INLINE Running Communicator::start(const Collective& call, const char* op
   }
   return r;
 }
+TANDEM_INLINE void Running::leave_group() {
+  if (call_) call_->group = {};
+}
 TANDEM_INLINE void Running::wait() {
   if (!call_) return;
   const std::unique_ptr<Call, Delete> call = std::move(call_);
-  auto& s = static_cast<Communicator::State&>(*call->group);
+  Communicator::State& s = *call->state;
   const std::string what = impl::call_text(call->op, call->label);
   s.check_process(call->op.c_str());
   if (s.is_dead()) errors::raise<errors::UnavailableError>(call->op.c_str(), what + ": " + s.failure);
