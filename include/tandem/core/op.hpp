@@ -19,6 +19,9 @@ using Inputs = Span<const Tensor* const>;  // pointers: a span of Tensors would 
 /// What the gradient rule reads (the residuals). `shape`: the inputs' shapes, not their data.
 enum class Saves : std::uint8_t { all, inputs, outputs, shape, nothing };
 
+/// The operands of an early op lie in its result one behind another, each at a multiple of so many bytes.
+inline constexpr std::size_t early_alignment = 64;
+
 struct Flags {
   bool pointwise = false;           // elementwise with broadcasting; the tape reduces gradients to the inputs' shapes
   bool alias = false;               // the outputs are consecutive views of input 0; no kernel
@@ -33,9 +36,7 @@ struct Flags {
   bool takes_half = false;       // the CPU kernel reads and writes half precision; elsewhere its operands are cast
   bool cuda_takes_half = false;  // so does the CUDA kernel
   bool collective = false;       // talks to other processes: stateful, and keeps its order among these
-  // Begins work that runs beside the program, on its result, in which the operands lie one behind another, each at a
-  // multiple of 64 bytes; a collective. Has RareColumns::hold.
-  bool early = false;
+  bool early = false;            // begins work on its result that runs beside the program; has RareColumns::hold
 };
 
 struct InferCall {
@@ -81,13 +82,13 @@ constexpr std::int8_t at_least(int n) { return static_cast<std::int8_t>(-1 - n);
 /// The columns of an OpDef that few ops have.
 struct RareColumns {
   Tensors (*decomposition)(Span<const Tensor>, const Attrs&) = nullptr;  // the decomposition of a fused op
-  const BackwardOf* backward_of = nullptr;                        // in place of `decomposition`, for backward ops
-  const OpDef* multi_tensor = nullptr;                            // the multi-tensor version of this update
-  const OpDef* with_epilogue = nullptr;                           // convolutions: the op with what follows them
-  Specs (*resolve)(const KernelCall&) = nullptr;                  // infers data-dependent output dims
-  Tensors (*host_kernel)(Inputs in, const Attrs&) = nullptr;      // in place of a kernel: control flow
-  void (*hold)(const Attrs&, const Tensor& result) = nullptr;     // early ops: a call has failed; keeps the result while
-                                                                  // what was begun on it runs
+  const BackwardOf* backward_of = nullptr;                    // in place of `decomposition`, for backward ops
+  const OpDef* multi_tensor = nullptr;                        // the multi-tensor version of this update
+  const OpDef* with_epilogue = nullptr;                       // convolutions: the op with what follows them
+  Specs (*resolve)(const KernelCall&) = nullptr;              // infers data-dependent output dims
+  Tensors (*host_kernel)(Inputs in, const Attrs&) = nullptr;  // in place of a kernel: control flow
+  // Early ops: a call has failed; keeps the result while what was begun on it runs.
+  void (*hold)(const Attrs&, const Tensor& result) = nullptr;
   std::size_t (*offset)(const Spec& in, const Attrs&) = nullptr;  // alias ops: byte offset of the view
   std::uint8_t host_tail = 0;  // so many of the last inputs live in host memory everywhere: of an op of any number
   std::uint16_t wide_inputs = 0, wide_outputs = 0;  // float32 where the others have half precision: saved statistics

@@ -3,18 +3,15 @@
 #pragma once
 #include <cstddef>
 
+#include "tandem/core/op.hpp"
 #include "tandem/core/tensor.hpp"
 #include "tandem/distribute/communicator.hpp"
 
 namespace TANDEM_NS::distribute::impl {
 
-/// Where the tensors of a bucket lie: one behind another, each at a multiple of so many bytes. So a planned program can
-/// compute them there.
-constexpr std::size_t bucket_alignment = 64;
-
 /// The bytes that a tensor of so many takes in a bucket.
 constexpr std::size_t room_of(std::size_t bytes) {
-  return (bytes + bucket_alignment - 1) / bucket_alignment * bucket_alignment;
+  return (bytes + early_alignment - 1) / early_alignment * early_alignment;
 }
 
 /// A bucket of a group. Its memory is the result of start_bucket.

@@ -12,7 +12,7 @@
 namespace TANDEM_NS::distribute::impl {
 
 /// Begins the sum over all ranks of tensors of one dtype. It is computed in the result, in which the tensors lie one
-/// behind another, each at a multiple of bucket_alignment: where a program is planned they are computed there,
+/// behind another, each at a multiple of early_alignment: where a program is planned they are computed there,
 /// otherwise the op copies them. Where a graph is run, it begins as soon as they are there.
 ///   number   of the bucket among those of a step: at most one with the same number runs at a time
 ///   label    for errors: "bucket 3 of 7 (4.2 MB, 'dense/kernel' ..)"

@@ -35,9 +35,8 @@ class TANDEM_API ConvBase : public Layer {
   ///   throws  errors::InvalidArgumentError, in the layer's name
   Tensor with_channels(const Tensor& x, i64 channels) const;
   /// y, the convolution of x.
-  ///   throws  errors::InvalidArgumentError, in the layer's name, if it is known to be empty because the kernel does
-  ///   not
-  ///           fit into x
+  ///   throws  errors::InvalidArgumentError, in the layer's name, if y is known to be empty: the kernel does not fit
+  ///           into x
   Tensor fitting(const Tensor& x, const Tensor& y) const;
   /// The kernel's spatial sizes, followed by these two.
   Shape kernel_shape(i64 a, i64 b) const;

@@ -141,8 +141,8 @@ TANDEM_LAZY class Planner {
     has_slots_ |= any;
     return any;
   }
-  // The operands of an early op lie in its result one behind another, each at a multiple of 64 bytes. What runs beside
-  // the program changes them from then on, so only one that dies here may be computed there.
+  // The operands of an early op lie in its result (early_alignment). What runs beside the program changes them from
+  // then on, so only one that dies here may be computed there.
   void assign_early_slots(NodeId node) {
     const Node& n = g_.nodes[node];
     std::size_t bytes = 0;
@@ -156,7 +156,9 @@ TANDEM_LAZY class Planner {
       offset += early_bytes(x);
     }
   }
-  std::size_t early_bytes(ValueId v) const { return (g_.spec(v).bytes() + 63) / 64 * 64; }
+  std::size_t early_bytes(ValueId v) const {
+    return (g_.spec(v).bytes() + early_alignment - 1) / early_alignment * early_alignment;
+  }
   static bool concatenates_rows(const Node& n) {
     if (n.op != &concat_op && n.op != &stack_op) return false;
     return n.attrs.get<rules::JoinAttrs>().axis == 0;
