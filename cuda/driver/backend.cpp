@@ -7,6 +7,7 @@
 #include "cuda/driver/capture.hpp"
 #include "cuda/driver/device.hpp"
 #include "cuda/driver/memory.hpp"
+#include "cuda/driver/uploads.hpp"
 #include "cuda/fused/program.hpp"
 #include "cuda/gemm/gemm.hpp"
 #include "tandem/base/error.hpp"
@@ -123,6 +124,7 @@ const Backend backend{.count = &count,
                       .release_captured = &release_captured,
                       .settings = &setting_changes,
                       .memory_info = &memory_info_of,
-                      .set_memory_limit = &limit_memory};
+                      .set_memory_limit = &limit_memory,
+                      .uploads = &uploads};
 
 }  // namespace TANDEM_NS::cuda

@@ -4,6 +4,7 @@
 #include "cuda/driver/capture.hpp"
 #include "cuda/driver/device.hpp"
 #include "cuda/driver/memory.hpp"
+#include "cuda/driver/pinned.hpp"
 #include "cuda/gemm/gemm.hpp"
 
 namespace TANDEM_NS::cuda {
@@ -33,6 +34,7 @@ void reset_peak(int device) {
 }
 std::int64_t trim(int device) {
   check_device("cuda::trim", device);
+  trim_chunks(device);
   return trim_memory(device);
 }
 

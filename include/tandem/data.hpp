@@ -29,6 +29,7 @@
 #include "tandem/data/dataset/saved.inl"
 #include "tandem/data/dataset/seek_points.inl"
 #include "tandem/data/dataset/snapshot.inl"
+#include "tandem/data/dataset/to_device.inl"
 #include "tandem/data/dataset_blocks.inl"
 #include "tandem/data/dataset_files.inl"
 #include "tandem/data/file.inl"

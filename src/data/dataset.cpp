@@ -4,3 +4,4 @@
 #include "tandem/data/dataset/element.inl"
 #include "tandem/data/dataset/report.inl"
 #include "tandem/data/dataset/seek_points.inl"
+#include "tandem/data/dataset/to_device.inl"

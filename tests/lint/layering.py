@@ -35,7 +35,7 @@ KERNELS_SEE = ("tandem/core/allocator.hpp", "tandem/core/kernel.hpp", "tandem/co
 # The table of all ops, and the components whose definitions load graphs, which name ops.
 TABLE, LOADERS = "tandem/op_table.hpp", ("saved_model",)
 # The headers that the CUDA part may include at its boundary.
-CUDA_SEES = ("tandem/core/backend.hpp", "tandem/cuda.hpp", "tandem/optim/rules.hpp")
+CUDA_SEES = ("tandem/core/backend.hpp", "tandem/core/uploads.hpp", "tandem/cuda.hpp", "tandem/optim/rules.hpp")
 # cuda/nccl implements the interface of these.
 NCCL_SEES = ("distribute", "distribute_nccl")
 

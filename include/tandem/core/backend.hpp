@@ -8,6 +8,7 @@
 #include "tandem/base/device.hpp"
 #include "tandem/core/allocator.hpp"
 #include "tandem/core/kernel.hpp"
+#include "tandem/core/uploads.hpp"
 
 namespace TANDEM_NS {
 
@@ -45,6 +46,10 @@ struct Backend {
   // Null where the device does not count its memory.
   memory::Info (*memory_info)(int index) = nullptr;
   void (*set_memory_limit)(std::int64_t bytes, int index) = nullptr;
+
+  // Copies from the host on a stream of their own, which keep up to so many blocks of the device for the next ones;
+  // null: copies are those of copy().
+  Ref<Uploads> (*uploads)(int index, std::size_t blocks) = nullptr;
 };
 
 /// The table of a device kind; null if the library was built without it. Tests install the `sim` device here.

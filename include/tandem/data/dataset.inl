@@ -42,6 +42,13 @@ TANDEM_INLINE int threads_of(const char* op, i64 option) {
   return static_cast<int>(option);
 }
 
+TANDEM_INLINE void check_ahead(const char* op, i64 size) {
+  constexpr i64 most = i64{1} << 20;
+  if ((size < 1 || size > most) && size != autotune)
+    errors::raise<errors::InvalidArgumentError>(
+        op, "buffer_size must be 1 to " + std::to_string(most) + ", or data::autotune, but is " + std::to_string(size));
+}
+
 TANDEM_INLINE void check_at_least(const char* op, const char* what, i64 value, i64 least) {
   if (value < least)
     errors::raise<errors::InvalidArgumentError>(

@@ -20,6 +20,11 @@ namespace detail {
 /// The number of threads that an option asks for.
 ///   throws  errors::InvalidArgumentError for other negative numbers, and for more than 1024
 TANDEM_API int threads_of(const char* op, i64 option);
+/// Checks a number of elements ahead, or autotune.
+///   throws  errors::InvalidArgumentError for other ones below 1, and for more than 2^20
+TANDEM_API void check_ahead(const char* op, i64 size);
+/// The most elements that autotune is ahead by.
+inline constexpr i64 most_tuned_ahead = 64;
 
 /// Calls a function with an element: its draws of random numbers are those of the element, its errors name it.
 template <class T, class F>
@@ -138,10 +143,7 @@ template <class T>
 class Prefetch final : public Stage<T> {
  public:
   Prefetch(StageRef<T> input, i64 size) : Stage<T>("prefetch", {input}), input_(std::move(input)), size_(size) {
-    if ((size < 1 || size > most) && size != autotune)
-      errors::raise<errors::InvalidArgumentError>(
-          "prefetch",
-          "buffer_size must be 1 to " + std::to_string(most) + ", or data::autotune, but is " + std::to_string(size));
+    check_ahead("prefetch", size);
   }
   i64 cardinality() const override { return input_->cardinality(); }
   bool indexed() const override { return input_->indexed(); }
@@ -152,13 +154,11 @@ class Prefetch final : public Stage<T> {
   }
 
  private:
-  static constexpr i64 most_tuned = 64, most = i64{1} << 20;
-
   class Thread final : public AheadCursor<T> {
    public:
     Thread(const Prefetch& stage, const Run& run, i64 first)
         : AheadCursor<T>(stage, run, {.threads = 1, .adapt = stage.size_ == autotune},
-                         {(stage.size_ == autotune ? most_tuned : stage.size_) + 1}),  // one is being consumed
+                         {(stage.size_ == autotune ? most_tuned_ahead : stage.size_) + 1}),  // one is being consumed
           input_(stage.input_->open(run, first)) {
       this->hand_over_singly();  // the input may wait for the consumer
     }
