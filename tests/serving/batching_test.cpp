@@ -267,30 +267,4 @@ TEST_CASE("batching: a name that looks like another input does not make a reques
   CHECK(key({{"a", zeros({2, 2})}, {"b", triple}}).empty());
 }
 
-TEST_CASE("batching: slots are given in turns by model") {
-  serving::impl::RunSlots slots(1);
-  const CallScope no_limit({});
-  slots.acquire("a", no_limit);
-  std::vector<std::string> order;
-  std::mutex mutex;
-  std::vector<std::thread> threads;
-  std::atomic<int> waiting{0};
-  for (const char* model : {"a", "a", "a", "b", "c"}) {
-    const int before = waiting;
-    threads.emplace_back([&, model] {
-      ++waiting;
-      const CallScope scope({});
-      slots.acquire(model, scope);
-      const serving::impl::RunSlots::Slot slot(slots);
-      const std::lock_guard lock(mutex);
-      order.push_back(model);
-    });
-    while (waiting == before) std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  { const serving::impl::RunSlots::Slot first(slots); }
-  for (std::thread& t : threads) t.join();
-  CHECK(order == std::vector<std::string>{"b", "c", "a", "a", "a"});
-}
-
 }  // namespace batching_test

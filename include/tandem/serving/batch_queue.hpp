@@ -35,8 +35,8 @@ struct RequestTimes {
 
 /// Requests for one signature of one version whose inputs differ in their first dimension alone, or in sizes that are
 /// padded, too. There is no thread of
-/// its own: the first request that comes while none leads becomes the leader. It waits for a slot, takes what has
-/// gathered by then, lets another lead, and runs what it took as one.
+/// its own: the first request that comes while none leads becomes the leader. It waits until no batch of the queue uses
+/// all cores, and for a slot, takes what has gathered by then, lets another lead, and runs what it took as one.
 class BatchQueue {
  public:
   explicit BatchQueue(std::string signature) : signature_(std::move(signature)) {}
@@ -53,8 +53,10 @@ class BatchQueue {
   using Jobs = std::vector<std::shared_ptr<Job>>;
 
   void check_room(i64 rows, const BatchRun& how) const;
-  void lead(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Job>& self, const BatchRun& how);
+  void lead(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Job>& self, const CallScope& scope,
+            const BatchRun& how);
   void gather(std::unique_lock<std::mutex>& lock, const Job& self, const CallScope& scope, const BatchRun& how);
+  void wait_for_cores(std::unique_lock<std::mutex>& lock, const CallScope& scope);
   std::size_t count_for_batch(const BatchRun& how) const;
   std::shared_ptr<Batch> take(const BatchRun& how);
   void hand_over();
@@ -68,9 +70,11 @@ class BatchQueue {
 
   const std::string signature_;
   std::mutex mutex_;
-  std::condition_variable arrived_;
+  std::condition_variable arrived_, has_cores_;
   std::deque<std::shared_ptr<Job>> waiting_;
+  WaitList list_;
   bool is_led_ = false;
+  int filling_ = 0;                  // batches that run and use all cores
   std::atomic<double> slowdown_{1};  // how much longer than expected the last batch took
 };
 

@@ -38,13 +38,18 @@ struct BatchQueue::Job {
   std::shared_ptr<Batch> batch;  // while it runs
   NamedTensors outputs;
   std::exception_ptr error;
-  std::condition_variable wake;
+  WaitList::Waiter waiter;  // called when it leads, and when it is done
 };
 struct BatchQueue::Batch {
   Jobs jobs;
   CancelToken cancel;
   const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 
+  i64 rows() const {
+    i64 r = 0;
+    for (const auto& job : jobs) r += job->rows;
+    return r;
+  }
   // Until when it runs, and how its requests end it together.
   CallOptions call() const {
     CallOptions r{jobs[0]->call.deadline, cancel};
@@ -83,6 +88,7 @@ TANDEM_INLINE RequestTimes BatchQueue::times_until_now(const Job& job) {
 TANDEM_INLINE NamedTensors BatchQueue::run(const NamedTensors& inputs, const CallOptions& call, const BatchRun& how,
                                            RequestTimes& times) {
   const auto self = std::make_shared<Job>(inputs, call);
+  const CallScope scope(call);
   std::unique_lock lock(mutex_);
   check_room(self->rows, how);
   waiting_.push_back(self);
@@ -90,19 +96,17 @@ TANDEM_INLINE NamedTensors BatchQueue::run(const NamedTensors& inputs, const Cal
   else is_led_ = true, self->state = Job::leading;
   while (self->state != Job::done) {
     if (self->state == Job::leading) {
-      lead(lock, self, how);
+      lead(lock, self, scope, how);
       continue;
     }
-    self->wake.wait_for(lock, std::chrono::milliseconds(cancel_check_ms));
-    if (self->state == Job::done || self->state == Job::leading) continue;
-    if (const CallScope scope(call); scope.ends()) {
-      std::erase(waiting_, self);
-      if (self->batch && std::all_of(self->batch->jobs.begin(), self->batch->jobs.end(),
-                                     [](const auto& job) { return gave_up(job->call); }))
-        self->batch->cancel.cancel();
-      times = times_until_now(*self);
-      scope.check("serving", self->batch ? "while its batch ran" : "while the request waited for a batch");
-    }
+    list_.wait(lock, self->waiter, scope);
+    if (std::exchange(self->waiter.is_called, false)) continue;
+    std::erase(waiting_, self);
+    if (self->batch && std::all_of(self->batch->jobs.begin(), self->batch->jobs.end(),
+                                   [](const auto& job) { return gave_up(job->call); }))
+      self->batch->cancel.cancel();
+    times = times_until_now(*self);
+    scope.check("serving", self->batch ? "while its batch ran" : "while the request waited for a batch");
   }
   times = self->times;
   if (self->error) std::rethrow_exception(self->error);
@@ -127,7 +131,7 @@ TANDEM_INLINE void BatchQueue::hand_over() {
   is_led_ = !waiting_.empty();
   if (!is_led_) return;
   waiting_.front()->state = Job::leading;
-  waiting_.front()->wake.notify_one();
+  WaitList::call(waiting_.front()->waiter);
 }
 // The size that a batch of so many rows is filled up to.
 TANDEM_INLINE i64 padded_rows(i64 rows, const std::vector<i64>& allowed) {
@@ -151,6 +155,11 @@ TANDEM_INLINE void BatchQueue::gather(std::unique_lock<std::mutex>& lock, const 
   while (std::chrono::steady_clock::now() < until && !should_go())
     arrived_.wait_until(lock,
                         std::min(until, std::chrono::steady_clock::now() + std::chrono::milliseconds(cancel_check_ms)));
+}
+// A second batch would share the cores with the one that fills them: both would take twice as long, and be smaller than
+// one that waits.
+TANDEM_INLINE void BatchQueue::wait_for_cores(std::unique_lock<std::mutex>& lock, const CallScope& scope) {
+  while (filling_ > 0 && !scope.ends()) has_cores_.wait_for(lock, std::chrono::milliseconds(cancel_check_ms));
 }
 // How many of the requests at the front fit into one batch.
 TANDEM_INLINE std::size_t BatchQueue::count_for_batch(const BatchRun& how) const {
@@ -180,19 +189,15 @@ TANDEM_INLINE std::shared_ptr<BatchQueue::Batch> BatchQueue::take(const BatchRun
   return batch;
 }
 TANDEM_INLINE void BatchQueue::lead(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Job>& self,
-                                    const BatchRun& how) {
+                                    const CallScope& scope, const BatchRun& how) {
   std::optional<RunSlots::Slot> batch_slot, slot;
   std::shared_ptr<Batch> batch;
   try {
-    const CallScope scope(self->call);
     gather(lock, *self, scope, how);
+    wait_for_cores(lock, scope);
     lock.unlock();
-    if (how.batch_slots) {
-      how.batch_slots->acquire(how.servable.model, scope);
-      batch_slot.emplace(*how.batch_slots);
-    }
-    how.slots.acquire(how.servable.model, scope);
-    slot.emplace(how.slots);
+    if (how.batch_slots) batch_slot.emplace(*how.batch_slots, how.servable.model, scope);
+    slot.emplace(how.slots, how.servable.model, scope);
     lock.lock();
     scope.check("serving", "while the request waited for a batch");
     batch = take(how);
@@ -203,15 +208,19 @@ TANDEM_INLINE void BatchQueue::lead(std::unique_lock<std::mutex>& lock, const st
     self->times.queued = seconds_since(self->since);
     return hand_over();
   }
+  const bool fills_cores = how.facts.fills_cores(batch->rows());
+  filling_ += fills_cores;
   hand_over();
   lock.unlock();
   run_together(*batch, how);
   slot.reset(), batch_slot.reset();
   lock.lock();
+  filling_ -= fills_cores;
+  has_cores_.notify_one();
   for (const auto& job : batch->jobs) {
     job->state = Job::done;
     job->batch = nullptr;
-    job->wake.notify_one();
+    WaitList::call(job->waiter);
   }
 }
 

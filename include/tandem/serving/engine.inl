@@ -79,7 +79,7 @@ struct Engine::Parts {
   explicit Parts(Options o)
       : options(impl::checked(std::move(o))),
         admission(options, metrics),
-        slots(options.threads),
+        slots(options.threads, 1),
         manager(options, metrics) {
     if (const i64 most = options.batching.num_batch_threads; most > 0 && most < options.threads)
       batch_slots.emplace(static_cast<int>(most));
@@ -175,8 +175,8 @@ TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable
                                  times);
   } else {
     const CallScope scope(r.call);
-    impl::timed(times.queued, [&] { slots.acquire(r.model.name, scope); });
-    const impl::RunSlots::Slot slot(slots);
+    std::optional<impl::RunSlots::Slot> slot;
+    impl::timed(times.queued, [&] { slot.emplace(slots, r.model.name, scope); });
     metrics.queued(r.model.name, times.queued);
     impl::timed(times.ran, [&] { response.outputs = servable.loaded(name, r.inputs, r.call); });
     metrics.ran(r.model.name, times.ran, rows, 0);

@@ -1,6 +1,7 @@
 // Manager: which versions of which models are in memory. Part of the component tandem::serving. Not here: what runs
 // them (engine.hpp).
 #pragma once
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,7 +22,9 @@ struct BatchFacts {
   std::optional<Padding> padding;  ///< how requests of other lengths are padded, if they are
   /// How many seconds runs of so many rows took when the version was loaded, in ascending order.
   std::vector<std::pair<i64, double>> seconds = {};
+  i64 fills_cores_from = INT64_MAX;  ///< rows of a run that is about as many times faster as there are cores
 
+  bool fills_cores(i64 rows) const { return rows >= fills_cores_from; }
   /// How long a run of so many rows takes, by that.
   double expected_seconds(i64 rows) const {
     for (const auto& [of_rows, took] : seconds)

@@ -98,7 +98,9 @@ struct Options {
   /// Bytes of all models together: of their values, and of one call of each, of as many rows as a batch may have
   /// (Loaded::memory_for). A version that does not fit is not loaded; it is asked before anything of it runs. 0: none.
   i64 memory_limit = 0;
-  int threads = 0;  ///< how many calls or batches run at once; 0: one a core
+  /// How many calls or batches run at once, and one more: of a model of which nothing runs while the calls of others
+  /// take all. 0: one a core.
+  int threads = 0;
 
   std::string bind = "127.0.0.1";  ///< the address; another than loopback needs tokens, TLS or .allow_insecure
   int port = 8500;                 ///< of gRPC (serving_grpc.hpp); 0: any that is free (Server::port())

@@ -1,53 +1,57 @@
 // RunSlots: who may run next. For the definitions of serving.
 #pragma once
-#include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <string>
 
-#include "tandem/core/cancel.hpp"
+#include "tandem/serving/wait_list.hpp"
 
 namespace TANDEM_NS::serving::impl {
 
 /// A number of slots in which models run. Who waits for one is served in turns by model, so that one that many ask for
-/// does not keep the others waiting.
+/// does not keep the others waiting. There may be a spare slot besides, which a model gets of which nothing runs while
+/// others have all slots: it need not wait for the end of a long call.
 class RunSlots {
+  struct Line {
+    std::deque<WaitList::Waiter*> waiting;
+    int running = 0;
+  };
+
  public:
-  explicit RunSlots(int slots) : free_(slots) {}
+  explicit RunSlots(int slots, int spare = 0) : slots_(slots), spare_(spare) {}
 
   /// Has a slot while it exists.
   class Slot {
    public:
-    explicit Slot(RunSlots& slots) : slots_(&slots) {}
+    /// Waits for a slot, until `scope` ends.
+    ///   throws  as CallScope::check
+    Slot(RunSlots& slots, const std::string& model, const CallScope& scope)
+        : slots_(slots), line_(slots.acquire(model, scope)) {}
     Slot(const Slot&) = delete;
     Slot& operator=(const Slot&) = delete;
-    ~Slot() { slots_->release(); }
+    ~Slot() { slots_.release(line_); }
 
    private:
-    RunSlots* slots_;
+    RunSlots& slots_;
+    Line& line_;
   };
-
-  /// Waits for a slot, until `scope` ends. Then release() gives it back: Slot.
-  ///   throws  as CallScope::check
-  void acquire(const std::string& model, const CallScope& scope);
+  /// How many wait for a slot.
+  std::size_t waiting() const;
 
  private:
-  struct Waiting {
-    std::condition_variable wake;
-    bool has_slot = false;
-  };
-  using Queues = std::map<std::string, std::deque<Waiting*>>;  // by model; an empty one keeps its place
-  void release();
-  void grant();  // the free slots to those who wait; with the lock
+  using Lines = std::map<std::string, Line>;  // by model; an empty one keeps its place
+  Line& acquire(const std::string& model, const CallScope& scope);
+  void release(Line& line);
+  bool may_run(const Line& line) const;
+  void grant();  // what is free to those who wait; with the lock
 
-  std::mutex mutex_;
-  int free_;
-  Queues waiting_;
-  Queues::iterator last_ = waiting_.end();  // the model that got the last slot
+  mutable std::mutex mutex_;
+  const int slots_, spare_;
+  int running_ = 0;
+  Lines lines_;
+  Lines::iterator last_ = lines_.end();  // the model that got the last slot
+  WaitList list_;
 };
-
-/// How often a thread that waits looks whether its request was cancelled.
-inline constexpr int cancel_check_ms = 10;
 
 }  // namespace TANDEM_NS::serving::impl

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <thread>
 
+#include "tandem/base/serial_ops.hpp"
 #include "tandem/base/warning.hpp"
 #include "tandem/io/tfrecord.hpp"
 #include "tandem/ops/cast.hpp"
@@ -136,19 +138,25 @@ TANDEM_INLINE NamedTensors repeated_rows(const NamedTensors& trial, i64 rows) {
   }
   return r;
 }
-TANDEM_INLINE std::vector<std::pair<i64, double>> time_batches(const saved_model::Loaded& model,
-                                                               const std::string& name, const NamedTensors& trial,
-                                                               i64 most) {
+// How long runs of 1, 2, 4 ... rows take, and from how many rows on they use all cores well.
+TANDEM_INLINE void time_batches(const saved_model::Loaded& model, const std::string& name, const NamedTensors& trial,
+                                i64 most, BatchFacts& facts) {
   constexpr double longest = 0.5;
-  std::vector<std::pair<i64, double>> r;
+  const double worth = 0.5 * (1 + std::thread::hardware_concurrency());
   const auto begin = std::chrono::steady_clock::now();
   try {
     for (i64 rows = 1;; rows = std::min(2 * rows, most)) {
       const NamedTensors x = repeated_rows(trial, rows);
       (void)model(name, x);  // makes its plan
-      const auto start = std::chrono::steady_clock::now();
-      (void)model(name, x);
-      r.emplace_back(rows, seconds_since(start));
+      double seconds = 0, on_one_core = 0;
+      timed(seconds, [&] { (void)model(name, x); });
+      timed(on_one_core, [&] {
+        const tandem::detail::SerialOps serial;
+        (void)model(name, x);
+      });
+      facts.seconds.emplace_back(rows, seconds);
+      const bool fills_cores = worth > 1 && on_one_core > worth * seconds;
+      facts.fills_cores_from = !fills_cores ? INT64_MAX : std::min(facts.fills_cores_from, rows);
       if (rows == most || seconds_since(begin) > longest) break;
     }
   } catch (const errors::CancelledError&) {
@@ -156,7 +164,6 @@ TANDEM_INLINE std::vector<std::pair<i64, double>> time_batches(const saved_model
   } catch (const std::exception& e) {
     detail::warn(("serving: batches of the signature '" + name + "' are not timed any more: " + e.what()).c_str());
   }
-  return r;
 }
 TANDEM_INLINE Batched batchable_signatures(const std::string& model, const saved_model::Loaded& loaded,
                                            const Batching& how) {
@@ -176,7 +183,7 @@ TANDEM_INLINE Batched batchable_signatures(const std::string& model, const saved
     const NamedTensors trial = trial_rows(name, s, saved);
     BatchFacts& facts = r[name];
     if (how.pad_variable_length_inputs) facts.padding = find_padding(loaded, name, s, trial, why_not_padded);
-    facts.seconds = time_batches(loaded, name, trial, how.max_batch_size);
+    time_batches(loaded, name, trial, how.max_batch_size, facts);
     if (!why_not_padded.empty()) warn("batched with padding", why_not_padded);
   }
   return r;
