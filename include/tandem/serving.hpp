@@ -41,6 +41,7 @@
 #include "tandem/serving/log.inl"
 #include "tandem/serving/manager.inl"
 #include "tandem/serving/metrics.inl"
+#include "tandem/serving/mixing_node.inl"
 #include "tandem/serving/model_versions.inl"
 #include "tandem/serving/openapi.inl"
 #include "tandem/serving/padding.inl"

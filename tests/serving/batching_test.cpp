@@ -101,7 +101,10 @@ TEST_CASE("batching: signatures whose rows touch each other are not batched, and
   Engine engine(batched(folder.path, "mean", {.batch_timeout_micros = 1000}));
   engine.settle();
   set_warning_handler(nullptr);
-  CHECK_THAT(last_warning, ContainsSubstring("mean is not batched: row 0 of its output 'y' depends on the other rows"));
+  CHECK_THAT(last_warning,
+             ContainsSubstring("mean is not batched: row 0 of its output 'y' depends on the other rows of a "
+                               "batch, first in node '"));
+  CHECK_THAT(last_warning, ContainsSubstring("(reduce_mean)"));
   std::vector<std::thread> clients;
   std::atomic<int> wrong{0};
   for (int k = 0; k < 4; ++k)
@@ -110,6 +113,34 @@ TEST_CASE("batching: signatures whose rows touch each other are not batched, and
     });
   for (std::thread& c : clients) c.join();
   CHECK(wrong == 0);
+}
+
+// What is said of a signature x -> f(x) when it is not batched.
+template <class F>
+std::string why_not_batched(const F& f) {
+  const testing::TemporaryFolder folder;
+  saved_model::save(folder / "f/1",
+                    {{"serving_default", saved_model::predict(function(f), {{"x", {{none, 2}, float32}}}, {"y"})}});
+  last_warning.clear();
+  set_warning_handler(&keep_warning);
+  Engine engine(batched(folder.path, "f"));
+  engine.settle();
+  set_warning_handler(nullptr);
+  return last_warning;
+}
+
+TEST_CASE("batching: of a signature that is not batched the first node is named that mixes rows") {
+  CHECK_THAT(why_not_batched([](const Tensor& x) { return x + 2.f * cumsum(x * 2.f, {.axis = 0}); }),
+             ContainsSubstring("(cumsum)"));
+  CHECK_THAT(why_not_batched([](const Tensor& x) { return nn::softmax(nn::relu(x), {.axis = 0}) * 3.f; }),
+             ContainsSubstring("(softmax)"));
+  // The number of rows, which a reshape needs, differs, too, but is not what mixes them.
+  CHECK_THAT(why_not_batched([](const Tensor& x) {
+               const Tensor flat = reshape(x, {-1, 1});
+               return reshape(flat * 2.f - reduce_max(flat, {.axis = 0}), {-1, 2});
+             }),
+             ContainsSubstring("(reduce_max)"));
+  CHECK(why_not_batched([](const Tensor& x) { return nn::softmax(x); }).empty());
 }
 
 TEST_CASE("batching: who gives up leaves its batch, and a batch that all have left ends") {

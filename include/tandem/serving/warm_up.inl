@@ -12,6 +12,7 @@
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/serving/batch_queue.hpp"
+#include "tandem/serving/mixing_node.hpp"
 #include "tandem/serving/predict_proto.hpp"
 #include "tandem/serving/rows.hpp"
 #include "tandem/serving/warm_up.hpp"
@@ -114,13 +115,16 @@ TANDEM_INLINE std::string why_not_batched(const saved_model::Loaded& model, cons
     return "it has no warm-up request with different rows, and none can be made for inputs of unknown sizes or texts";
   constexpr i64 most = 8;  // each runs alone
   const i64 rows = std::min(most, inputs.begin()->second.shape().dim(0));
+  const NamedTensors some = rows_of(inputs, 0, rows);
+  const auto first_of = [](const std::string& node) { return node.empty() ? node : ", first in " + node; };
   try {
-    const NamedTensors together = model(name, rows_of(inputs, 0, rows));
+    const NamedTensors together = model(name, some);
     for (i64 i = 0; i < rows; ++i) {
       const NamedTensors alone = model(name, rows_of(inputs, i, i + 1));
       for (const auto& [output, t] : alone)
         if (together.at(output).shape().dim(0) != rows || !agree(t, together.at(output)(Slice(i, i + 1))))
-          return "row " + std::to_string(i) + " of its output '" + output + "' depends on the other rows of a batch";
+          return "row " + std::to_string(i) + " of its output '" + output + "' depends on the other rows of a batch" +
+                 first_of(mixing_node(model, name, some, i));
     }
   } catch (const errors::CancelledError&) {
     throw;  // the server ends
