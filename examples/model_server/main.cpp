@@ -52,8 +52,23 @@ std::string read_file(const std::string& path) {
   if (!in.is_open() || in.bad() || text.empty()) throw errors::NotFoundError("model_server", "cannot read " + path);
   return text;
 }
-// The text of the configuration; empty without a file.
-std::string config_of(const Settings& f) { return f.config_file.empty() ? std::string() : read_file(f.config_file); }
+// The texts of the files that are read again while the server runs; empty without a file.
+struct Texts {
+  std::string models, batching;
+  bool operator==(const Texts&) const = default;
+};
+Texts texts_of(const Settings& f) {
+  const auto text = [](const std::string& path) { return path.empty() ? path : read_file(path); };
+  return {text(f.config_file), text(f.batching_file)};
+}
+// The same, but what cannot be read is empty.
+Texts texts_seen(const Settings& f) {
+  const auto text = [](const std::string& path) {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  return {text(f.config_file), text(f.batching_file)};
+}
 std::vector<serving::ModelConfig> models_of(const Settings& f, const std::string& config) {
   if (f.config_file.empty()) return {f.model};
   return serving::parse_model_config(config, f.config_file);
@@ -66,31 +81,38 @@ void attempt(const char* what, const Read& read) {
     fmt::print(stderr, "model_server: {} stay as they were: {}\n", what, e.what());
   }
 }
-void reload_models(const Settings& f, serving::Server& server, std::string& config) {
-  attempt("models", [&] {
-    std::string now = config_of(f);
-    if (now == config) return;  // what has been reloaded by gRPC stays
-    server.engine().reload(models_of(f, now));
-    config = std::move(now);
+// Applies the text of a file if it has changed; what gRPC has changed meanwhile stays if it has not.
+template <class Apply>
+void reload(const char* what, const std::string& path, std::string& text, const Apply& apply) {
+  if (path.empty()) return;
+  attempt(what, [&] {
+    std::string now = read_file(path);
+    if (now == text) return;
+    apply(now);
+    text = std::move(now);
   });
 }
 // Waits for the end. Reads again what SIGHUP says, where one file that is wrong does not keep the others from being
-// read, and the configuration of the models when its file has changed.
-void wait_for_end(const Settings& f, serving::ShutdownSignals& signals, serving::Server& server, std::string config) {
-  std::string seen = config;  // of the file; what is wrong with a text is said once
+// read, and the models and the parameters of batches when their files have changed.
+void wait_for_end(const Settings& f, serving::ShutdownSignals& signals, serving::Server& server, Texts texts,
+                  const serving::Batching& given) {
+  Texts seen = texts;  // what is wrong with a text is said once
   for (;;) {
     const int signal = f.config_poll > 0 ? signals.wait(f.config_poll) : signals.wait();
     if (signal == SIGHUP) {
       attempt("tokens and certificates", [&] { server.reload_access(); });
     } else if (signal == 0) {
-      std::ifstream file(f.config_file);
-      std::string now(std::istreambuf_iterator<char>(file), {});
+      Texts now = texts_seen(f);
       if (now == seen) continue;
       seen = std::move(now);
     } else {
       return;
     }
-    reload_models(f, server, config);
+    serving::Engine& engine = server.engine();
+    reload("models", f.config_file, texts.models, [&](const std::string& text) { engine.reload(models_of(f, text)); });
+    reload("parameters of batches", f.batching_file, texts.batching, [&](const std::string& text) {
+      engine.set_batching(serving::parse_batching(text, f.batching_file, given));
+    });
   }
 }
 
@@ -106,8 +128,10 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_option("--model_base_path", f.model.base_path, "folder with a folder for each version");
   app.add_option("--model_config_file", f.config_file,
                  "ModelServerConfig as text or JSON, for several models; SIGHUP reads it again if it has changed");
-  app.add_option("--model_config_file_poll_wait_seconds", f.config_poll,
-                 "how often that file is looked at, and read again if it has changed; 0: at the start")
+  app.add_option(
+         "--model_config_file_poll_wait_seconds", f.config_poll,
+         "how often that file and --batching_parameters_file are looked at, and read again if they have changed; "
+         "0: at the start")
       ->capture_default_str();
   app.add_option("--file_system_poll_wait_seconds", o.file_system_poll_wait_seconds,
                  "how often the folders are looked at; 0: at the start")
@@ -115,7 +139,8 @@ void add_flags(CLI::App& app, Settings& f, serving::Options& o) {
   app.add_flag("--enable_batching,!--noenable_batching", o.batching.enabled, "stacks requests that come together");
   app.add_option("--batching_parameters_file", f.batching_file,
                  "BatchingParameters as text or JSON: max_batch_size, batch_timeout_micros, max_enqueued_batches, "
-                 "num_batch_threads, allowed_batch_sizes, enable_large_batch_splitting, pad_variable_length_inputs");
+                 "num_batch_threads, allowed_batch_sizes, enable_large_batch_splitting, pad_variable_length_inputs; "
+                 "SIGHUP reads it again if it has changed");
   app.add_flag("--enable_per_model_batching_parameters", o.enable_per_model_batching_parameters,
                "with --enable_batching: reads them from batching_params.pbtxt in the folder of a version; one without "
                "the file is not batched; of --batching_parameters_file only num_batch_threads counts");
@@ -246,11 +271,11 @@ void say(const serving::Options& o, const std::string& text) {
 void serve(const Settings& f, serving::Options o) {
   std::signal(SIGPIPE, SIG_IGN);  // who reads the log may go
   serving::ShutdownSignals signals;
-  std::string config = config_of(f);
-  o.models = models_of(f, config);
+  const Texts texts = texts_of(f);
+  o.models = models_of(f, texts.models);
   o.ops = {linalg::all_ops(), signal::all_ops(), strings::all_ops()};
-  if (!f.batching_file.empty())
-    o.batching = serving::parse_batching(read_file(f.batching_file), f.batching_file, o.batching);
+  const serving::Batching given = o.batching;
+  if (!f.batching_file.empty()) o.batching = serving::parse_batching(texts.batching, f.batching_file, given);
   if (!f.monitoring_file.empty())
     o.monitoring = serving::parse_monitoring(read_file(f.monitoring_file), f.monitoring_file);
   if (!f.web_root.empty()) o.web_files = serving::read_web_files(f.web_root);
@@ -263,7 +288,7 @@ void serve(const Settings& f, serving::Options o) {
   serving::Server server(o, f.grpc_port == 0 ? nullptr : grpc_listener);
   say(o, fmt::format("{}://{}:{}", o.ssl_config_file.empty() ? "http" : "https", o.bind, server.rest_port()));
   if (server.port()) say(o, fmt::format("gRPC on {}:{}", o.bind, server.port()));
-  wait_for_end(f, signals, server, config);
+  wait_for_end(f, signals, server, texts, given);
   server.stop();
 }
 

@@ -40,6 +40,7 @@
 #include "tandem/serving/load_version.inl"
 #include "tandem/serving/log.inl"
 #include "tandem/serving/manager.inl"
+#include "tandem/serving/manager_batching.inl"
 #include "tandem/serving/metrics.inl"
 #include "tandem/serving/mixing_node.inl"
 #include "tandem/serving/model_versions.inl"

@@ -4,6 +4,7 @@
 #include "tandem/serving/folder_watch.inl"
 #include "tandem/serving/load_version.inl"
 #include "tandem/serving/manager.inl"
+#include "tandem/serving/manager_batching.inl"
 #include "tandem/serving/mixing_node.inl"
 #include "tandem/serving/model_versions.inl"
 #include "tandem/serving/padding.inl"

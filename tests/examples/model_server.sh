@@ -126,6 +126,27 @@ start 'model_server: \(http.*\)' 10 "$program" --model_name half --model_base_pa
 gives 'tandem_build_info' ask /of/models
 gives '^404' ask /monitoring/prometheus/metrics
 gives '^0$' grep -c 'passed over' "$folder/log"
+for _ in $(seq 100); do
+  ask /v2/health/ready | grep -q '^200' && break
+  sleep 0.1
+done
+# SIGHUP: other parameters of batches, without a restart. Those that are wrong change nothing.
+gives '^200 ' ask /v1/models/half:predict '{"instances": [1.0, 2.0, 5.0]}'
+echo 'max_batch_size { value: 2 } num_batch_threads { value: 1 } enable_large_batch_splitting { value: false }' >"$folder/batching.config"
+kill -HUP "$server"
+for _ in $(seq 100); do
+  ask /v1/models/half:predict '{"instances": [1.0, 2.0, 5.0]}' | grep -q '^400' && break
+  sleep 0.1
+done
+gives '^400 .*has 3 rows, a batch at most 2' ask /v1/models/half:predict '{"instances": [1.0, 2.0, 5.0]}'
+echo 'max_batch_size { value: 4 } num_batch_threads { value: 2 }' >"$folder/batching.config"
+kill -HUP "$server"
+for _ in $(seq 100); do
+  grep -q 'parameters of batches stay' "$folder/log" && break
+  sleep 0.1
+done
+gives 'parameters of batches stay as they were: .*num_batch_threads, which is 1, stay' cat "$folder/log"
+gives '^400 .*has 3 rows, a batch at most 2' ask /v1/models/half:predict '{"instances": [1.0, 2.0, 5.0]}'
 stop
 
 # Parameters of batches in the folder of a version.

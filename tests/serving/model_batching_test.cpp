@@ -105,6 +105,54 @@ TEST_CASE("model batching: other options count for the versions that are loaded 
   CHECK_THAT(refused(engine, "half"), ContainsSubstring("a batch at most 4"));
 }
 
+TEST_CASE("model batching: other parameters of all models count at once, without loading again") {
+  const testing::TemporaryFolder folder;
+  save_both(folder.path);
+  const serving::Batching first{.enabled = true, .max_batch_size = 4, .enable_large_batch_splitting = false};
+  serving::Options options = two_models(folder.path, first);
+  options.models[1].batching = {.enabled = true, .max_batch_size = 3, .enable_large_batch_splitting = false};
+  Engine engine(options);
+  engine.settle();
+  CHECK_THAT(refused(engine, "half"), ContainsSubstring("a batch at most 4"));
+  serving::Batching other = first;
+  other.max_batch_size = 8, other.allowed_batch_sizes = {8};
+  engine.set_batching(other);
+  CHECK(ask(engine, "half", five) == answer_of_five);
+  CHECK(metric(engine, "tandem_padding_rows_total{model=\"half\"}") == 3);  // filled up to 8
+  CHECK_THAT(refused(engine, "other"), ContainsSubstring("a batch at most 3"));
+  testing::save_half(folder / "half/2");  // and for versions that are loaded from then on
+  engine.settle();
+  CHECK(states(engine, "half") == "2 AVAILABLE, 1 END");
+  CHECK(ask(engine, "half", five) == answer_of_five);
+  CHECK(metric(engine, "tandem_padding_rows_total{model=\"half\"}") == 6);
+  const auto error = [&](serving::Batching b) {
+    return error_of<errors::InvalidArgumentError>([&] { engine.set_batching(b); });
+  };
+  other.allowed_batch_sizes = {9};
+  CHECK_THAT(error(other), ContainsSubstring("allowed_batch_sizes ascending numbers that end with it"));
+  other = first, other.num_batch_threads = 2;
+  CHECK_THAT(error(other), ContainsSubstring("num_batch_threads, which is 0, stay as they are"));
+  CHECK_THAT(error({}), ContainsSubstring("whether requests are batched"));
+  CHECK(ask(engine, "half", five) == answer_of_five);
+}
+
+TEST_CASE("model batching: larger batches must fit into the memory limit") {
+  const testing::TemporaryFolder folder;
+  save_both(folder.path);
+  const saved_model::Loaded half = saved_model::load(folder / "half/1");
+  serving::Options options = two_models(folder.path, {.enabled = true, .max_batch_size = 4});
+  options.memory_limit = 2 * half.memory_for(1000);
+  Engine engine(options);
+  engine.settle();
+  engine.set_batching({.enabled = true, .max_batch_size = 1000, .enable_large_batch_splitting = false});
+  CHECK(ask(engine, "half", five) == answer_of_five);
+  CHECK_THAT(error_of<errors::ResourceExhaustedError>(
+                 [&] { engine.set_batching({.enabled = true, .max_batch_size = 100'000}); }),
+             ContainsSubstring("with batches of 100000 rows the models in memory take "));
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { ask(engine, "half", Floats(1001)); }),
+             ContainsSubstring("a batch at most 1000"));
+}
+
 TEST_CASE("model batching: a file in the version's folder says how it is batched") {
   const testing::TemporaryFolder folder;
   save_both(folder.path);

@@ -34,6 +34,14 @@ class TANDEM_API Engine final : public Core {
   ///   throws  errors::InvalidArgumentError as the constructor, errors::UnavailableError after drain(); nothing has
   ///           changed then
   void reload(std::vector<ModelConfig> models);
+  /// Batches as Options::batching would have it, from now on: requests that come, and versions that are loaded.
+  /// Versions in memory keep what was found out when they were loaded: which signatures are batched, and which are
+  /// padded; the latter are no longer if .pad_variable_length_inputs is off. Nothing changes for models with a
+  /// .batching of their own, nor with .enable_per_model_batching_parameters.
+  ///   throws  errors::InvalidArgumentError as the constructor, and for another .enabled or .num_batch_threads than at
+  ///           the start; errors::ResourceExhaustedError if larger batches do not fit into .memory_limit;
+  ///           errors::UnavailableError after drain(); nothing has changed then
+  void set_batching(const Batching& batching);
   /// Replaces values of Variables of the version that a request for `model` gets, as one set (Loaded::assign): each
   /// request sees all of the old ones or all of the new ones, but for one that is larger than a batch, whose parts may
   /// see different sets. Nothing is loaded again. A new version has the values of its files.

@@ -301,6 +301,10 @@ TANDEM_INLINE void Engine::reload(std::vector<ModelConfig> models) {
   if (parts_->is_drained) errors::raise<errors::UnavailableError>("serving", "the server shuts down");
   parts_->manager.configure(std::move(models));
 }
+TANDEM_INLINE void Engine::set_batching(const Batching& batching) {
+  if (parts_->is_drained) errors::raise<errors::UnavailableError>("serving", "the server shuts down");
+  parts_->manager.set_batching(batching);
+}
 TANDEM_INLINE i64 Engine::assign_variables(const ModelSpec& model, const NamedTensors& values) {
   const impl::Lease servable = parts_->manager.acquire(model);
   servable->loaded.assign(values);

@@ -17,6 +17,7 @@ struct VersionPlace {
   std::string directory;
   i64 room;                               // bytes that are left for it; 0: there is no limit
   std::optional<Batching> batching = {};  // ModelConfig::batching
+  Batching of_all = {};                   // without that: Manager::set_batching
 };
 
 /// Sets memory aside for a version that is loaded.
@@ -37,6 +38,10 @@ void check_batching(const Batching& batching, const std::string& whose);
 /// The same, and no .num_batch_threads: these are of all models together. Where .enabled is false, no other option is
 /// set.
 void check_batching_of(const ModelConfig& model);
+
+/// What the values and one call of a version take, of as many rows as a batch may have; without the call, if sizes come
+/// with a request.
+i64 bytes_with_a_call(const saved_model::Loaded& model, const Batching& batching);
 
 /// Loads a version in these steps: how it is batched is read, where its folder says so; the files are compared with
 /// what is left of memory and with their checksums; the graphs are planned; the budget is asked for the values and one

@@ -55,7 +55,7 @@ TANDEM_INLINE Batching batching_of(const VersionPlace& place, const Options& opt
   std::error_code error;
   const bool has_file = by_files && std::filesystem::exists(path, error);
   if (error) errors::raise<errors::UnavailableError>("serving", "cannot look for " + path + ": " + error.message());
-  if (!has_file) return place.batching ? *place.batching : by_files ? Batching() : options.batching;
+  if (!has_file) return place.batching ? *place.batching : by_files ? Batching() : place.of_all;
   io::detail::RegularFile file("serving", path);
   constexpr std::size_t most = 64 << 10;
   if (file.size() > most)

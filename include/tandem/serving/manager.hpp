@@ -73,6 +73,8 @@ class Manager {
   ///   throws  errors::InvalidArgumentError for two models of one name, an empty name or path, a policy that wants less
   ///           than one version, and a .batching that is wrong
   void configure(std::vector<ModelConfig> models);
+  /// As Engine::set_batching.
+  void set_batching(const Batching& batching);
   /// Looks at the folders now, and waits until every version that is wanted is available or has failed once.
   ///   throws  errors::CancelledError, errors::DeadlineExceededError when the call gives up
   void settle(const CallOptions& call);

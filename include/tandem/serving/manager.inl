@@ -154,8 +154,13 @@ TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, con
   v->id = next_id++;
   const i64 limit = options.memory_limit, used = reserved();
   const ModelConfig& config = models.at(name).config;
-  const VersionPlace place{
-      name, number, v->id, config.base_path + "/" + std::to_string(number), limit ? limit - used : 0, config.batching};
+  const VersionPlace place{name,
+                           number,
+                           v->id,
+                           config.base_path + "/" + std::to_string(number),
+                           limit ? limit - used : 0,
+                           config.batching,
+                           batching};
   v->status.state = State::loading;
   lock.unlock();
   const Clock::time_point begin = Clock::now();
@@ -175,6 +180,11 @@ TANDEM_INLINE void Manager::Shared::load(std::unique_lock<std::mutex>& lock, con
   lock.lock();
   v = find(place);
   if (!v) return;  // configured away meanwhile
+  // Batched in another way meanwhile: once more.
+  if (servable && is_batched_as_all(models.at(name)) && place.of_all != batching) {
+    v->status.state = State::start, v->reserved = 0;
+    return;
+  }
   if (servable) {
     v->status.state = State::available;
     v->status.bytes = servable->loaded.bytes();

@@ -18,7 +18,7 @@ namespace TANDEM_NS::serving::impl {
 
 struct Manager::Shared {
   class Budget;
-  Shared(const Options& o, Metrics& m) : options(o), metrics(m) {}
+  Shared(const Options& o, Metrics& m) : options(o), metrics(m), batching(o.batching) {}
 
   void run();
   void run_loader();
@@ -32,6 +32,8 @@ struct Manager::Shared {
   void tell(const char* event, const VersionPlace& place, const Status& status, double seconds) const;
   i64 reserved() const;
   Version* find(const VersionPlace& place);
+  bool is_batched_as_all(const Model& model) const;
+  i64 reserved_with(const Batching& other, std::vector<std::pair<Lease, i64>>& changed);
   bool has_work() const;
   const Model& model(const ModelSpec& spec) const;
 
@@ -40,6 +42,7 @@ struct Manager::Shared {
   mutable std::mutex mutex;
   std::condition_variable wake, idle;
   std::map<std::string, Model> models;
+  Batching batching;  // of all models that have none of their own
   bool stop = false, look_now = true;
   i64 looks = 0;            // how often the folders were looked at, this time included
   bool is_looking = false;  // and the lock may be free meanwhile
