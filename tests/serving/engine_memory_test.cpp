@@ -116,6 +116,31 @@ TEST_CASE("engine: values of Variables are replaced as one set, without loading 
   CHECK_THROWS_AS(engine.assign_variables({"none"}, {}), errors::NotFoundError);
 }
 
+TEST_CASE("engine: the metrics have the names that dashboards ask for") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  Engine engine({.models = {{.name = "half", .base_path = folder / "half"}}, .batching = {.enabled = true}});
+  engine.settle();
+  CHECK(ask(engine, "half", {2}) == Floats{3});
+  CHECK_THROWS_AS(ask(engine, "none", {2}), errors::NotFoundError);
+  const std::string text = "\n" + engine.metrics();
+  for (
+      const char* line :
+      {"tandem_requests_total{code=\"OK\",model=\"half\",protocol=\"rest\",signature=\"serving_default\",version=\"1\"}"
+       " 1",
+       "tandem_request_seconds_count{model=\"half\",protocol=\"rest\"} 1",
+       "tandem_queue_seconds_count{model=\"half\"} 1", "tandem_run_seconds_count{model=\"half\"} 1",
+       "tandem_batch_rows_sum{model=\"half\"} 1", "tandem_padding_rows_total{model=\"half\"} 0",
+       "tandem_queue_rows{model=\"half\"} 0", "tandem_queue_bytes{model=\"half\"} 0", "tandem_in_flight 0",
+       "tandem_model_state{model=\"half\",state=\"AVAILABLE\",version=\"1\"} 1", "tandem_model_bytes{",
+       "tandem_load_seconds_count{model=\"half\"} 1", "tandem_build_info{version=\"", "process_cpu_seconds_total ",
+       ":tensorflow:serving:request_count{model_name=\"half\",status=\"OK\"} 1",
+       ":tensorflow:serving:request_count{model_name=\"other\",status=\"NOT_FOUND\"} 1",
+       ":tensorflow:serving:request_latency_bucket{API=\"Predict\",entrypoint=\"REST\",model_name=\"half\",le=\"10\"} ",
+       ":tensorflow:serving:runtime_latency_bucket{API=\"Predict\",model_name=\"half\",runtime=\"Tandem\",le=\"18\"} "})
+    CHECK_THAT(text, ContainsSubstring("\n" + std::string(line)));
+}
+
 TEST_CASE("engine: the metrics have what the process takes, and when it has begun") {
   Engine engine({.models = {}});
   const auto value = [&](const char* name) { return testing::metric(engine, std::string("process_") + name); };

@@ -32,6 +32,7 @@ struct GrpcAnswer {
 struct GrpcCallOptions {
   double seconds = 60;
   std::string token = {};
+  int entries = 0;  // of metadata, of two bytes each
 };
 
 inline grpc::ByteBuffer grpc_buffer(const std::string& message) {
@@ -48,6 +49,7 @@ inline std::string grpc_bytes(const grpc::ByteBuffer& buffer) {
 inline void prepare(grpc::ClientContext& context, const GrpcCallOptions& options) {
   context.set_deadline(std::chrono::system_clock::now() +
                        std::chrono::microseconds(static_cast<tandem::i64>(options.seconds * 1e6)));
+  for (int i = 0; i < options.entries; ++i) context.AddMetadata("k", "v");
   if (!options.token.empty()) context.AddMetadata("authorization", options.token);
 }
 

@@ -32,6 +32,19 @@ TEST_CASE("grpc: arguments of channels are those of the options") {
   }
 }
 
+TEST_CASE("grpc: metadata is limited by its bytes, and 32 more for each entry") {
+  const testing::TemporaryFolder folder;
+  testing::save_half(folder / "half/1");
+  Server server(testing::grpc_options(folder.path, "half"), serving::grpc_listener);
+  server.engine().settle();
+  GrpcClient client(server.port());
+  const auto code_with = [&](int entries) {
+    return client.call(grpc_predict_path, predict_request("half", {1}), {.entries = entries}).code;
+  };
+  CHECK(code_with(300) == 0);
+  CHECK(code_with(512) == 8);  // 32 bytes each are 16 KiB
+}
+
 TEST_CASE("grpc: arguments of channels in place of the library's are integers of 32 bits") {
   const testing::TemporaryFolder folder;
   testing::save_half(folder / "half/1");
