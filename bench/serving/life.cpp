@@ -119,8 +119,8 @@ void measure_swaps(const std::string& folder, int rounds) {
 }
 // Three models of equal cost, of which one gets 64 calls at a time where it got one; the others get one each, by
 // clients of their own.
-void measure_flood(const std::string& folder, int rounds) {
-  const Process server({"serve", folder, "plain"});
+void measure_flood(const std::string& folder, int rounds, const char* how) {
+  const Process server({"serve", folder, how});
   GrpcLoad flooded = cnn_load(server), second = cnn_load(server, "cnn2"), third = cnn_load(server, "cnn3");
   std::vector<double> calm, flood, ratios, share;
   for (int i = 0; i < rounds; ++i) {
@@ -137,9 +137,14 @@ void measure_flood(const std::string& folder, int rounds) {
     share.push_back((q[0].per_second + q[1].per_second) / 2 / of_flooded.per_second);
   }
   say(fmt::format(
-      "one of three models gets 64 calls at a time, one before: p99 of the others {:.1f} ms, {:.1f} before, "
+      "one of three models ({}) gets 64 calls at a time, one before: p99 of the others {:.1f} ms, {:.1f} before, "
       "ratio {:.2f}; calls of each of them over calls of the flooded one: {:.2f}",
-      median(flood), median(calm), median(ratios), median(share)));
+      how, median(flood), median(calm), median(ratios), median(share)));
+}
+void measure_floods_of(const std::string& folder, int rounds) {
+  for (const char* other : {"cnn2", "cnn3"})
+    fs::copy(folder + "/cnn", folder + "/" + other, fs::copy_options::recursive);
+  for (const char* how : {"plain", "batched"}) measure_flood(folder, rounds, how);
 }
 // 100 MB are loaded while another model answers 4 calls at a time.
 void measure_load_beside(const std::string& folder, int rounds) {
@@ -283,6 +288,10 @@ void measure_overhead(const std::string& folder, int rounds, double seconds) {
   measure_rows(folder, rounds);
   measure_protocols(folder, rounds, seconds);
 }
+void measure_floods(const std::string& folder, int rounds) {
+  save_cnn(folder + "/cnn/1");
+  measure_floods_of(folder, rounds);
+}
 void measure_life(const std::string& folder, int rounds, double seconds) {
   save_cnn(folder + "/cnn/1");
   for (const char* place : {"/half/1", "/small/half/1"}) save_half(folder + place);
@@ -293,9 +302,7 @@ void measure_life(const std::string& folder, int rounds, double seconds) {
   measure_batching(folder, rounds, seconds);
   measure_swaps(folder, rounds);
   measure_load_beside(folder, rounds);
-  for (const char* other : {"cnn2", "cnn3"})
-    fs::copy(folder + "/cnn", folder + "/" + other, fs::copy_options::recursive);
-  measure_flood(folder, rounds);
+  measure_floods_of(folder, rounds);
   measure_memory(folder);
 }
 

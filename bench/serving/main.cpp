@@ -3,6 +3,7 @@
 //   bench_serving [ROUNDS [SECONDS]]        a table of requests per second, their ratio, and resident memory
 //   bench_serving life [ROUNDS [SECONDS]]   what is more than a request (life.hpp)
 //   bench_serving overhead [ROUNDS [SECONDS]]   of that, what protocols add to a call, and JSON
+//   bench_serving flood [ROUNDS]            of that, what a model that many ask for does to the others
 //   bench_serving peer GRPC_PORT REST_PORT  beside a server of the Open Inference Protocol that has the model "half"
 #include <fmt/core.h>
 #include <unistd.h>
@@ -90,13 +91,14 @@ int main(int argc, char** argv) {
   if (what == "serve" && argc > 3) return bench::serve_models(argv[2], std::string_view(argv[3]) == "batched"), 0;
   if (what == "bare") return serve_bare(), 0;
   const bool is_peer = what == "peer" && argc > 3;
-  const int first = is_peer ? 4 : what == "life" || what == "overhead" ? 2 : 1;
+  const int first = is_peer ? 4 : what == "life" || what == "overhead" || what == "flood" ? 2 : 1;
   const int rounds = argc > first ? std::atoi(argv[first]) : 11;
   const double seconds = argc > first + 1 ? std::atof(argv[first + 1]) : 0.5;
   char folder[] = "/tmp/bench_serving.XXXXXX";
   if (rounds < 1 || seconds <= 0 || !::mkdtemp(folder)) return 2;
   if (is_peer) measure_peer(folder, std::atoi(argv[2]), std::atoi(argv[3]), rounds, seconds);
   else if (what == "overhead") bench::measure_overhead(folder, rounds, seconds);
+  else if (what == "flood") bench::measure_floods(folder, rounds);
   else if (what == "life") bench::measure_life(folder, rounds, seconds);
   else measure_requests(folder, rounds, seconds);
   std::filesystem::remove_all(folder);
