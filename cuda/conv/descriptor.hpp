@@ -16,6 +16,18 @@ namespace TANDEM_NS::cuda {
 
 inline bool is_unsupported(cudnnStatus_t s) { return CUDNN_STATUS_CATEGORY(s) == CUDNN_STATUS_NOT_SUPPORTED; }
 
+/// Raises the failure of a kernel that ran before, or that of a call.
+///   f  a table with cuDNN's texts
+template <class Functions>
+[[noreturn, gnu::cold]] void raise_cudnn(const Functions& f, const char* op, const char* what, cudnnStatus_t s) {
+  char detail[512] = "";
+  f.last_error(detail, sizeof detail);
+  cuda::check(cudaGetLastError(), op, "cuDNN");
+  std::string text = std::string("cuDNN: ") + what + ": " + f.error_string(s);
+  if (detail[0]) text += std::string(" (") + detail + ")";
+  errors::raise<errors::CudaError>(op, text);
+}
+
 /// The functions, and the op in whose name they fail.
 struct CudnnApi {
   const Cudnn& f;
@@ -31,12 +43,7 @@ struct CudnnApi {
   bool check(cudnnStatus_t s, const char* what) const {
     if (s == CUDNN_STATUS_SUCCESS) return true;
     if (is_unsupported(s)) return false;
-    char detail[512] = "";
-    f.last_error(detail, sizeof detail);
-    cuda::check(cudaGetLastError(), op, "cuDNN");  // of a kernel that ran before
-    std::string text = std::string("cuDNN: ") + what + ": " + f.error_string(s);
-    if (detail[0]) text += std::string(" (") + detail + ")";
-    errors::raise<errors::CudaError>(op, text);
+    raise_cudnn(f, op, what, s);
   }
 };
 

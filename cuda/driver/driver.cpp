@@ -137,6 +137,35 @@ Library<Cudnn> open_cudnn() {
   r.error = o.error();
   return r;
 }
+Library<CudnnRnn> open_cudnn_rnn() {
+  Library<CudnnRnn> r;
+  Opener o(places_of("libcudnn.so." + std::to_string(CUDNN_MAJOR)));
+  CudnnRnn& f = r.functions;
+  o.find(f.error_string, "cudnnGetErrorString");
+  o.find(f.last_error, "cudnnGetLastErrorString");
+  o.find(f.create, "cudnnCreate");
+  o.find(f.set_stream, "cudnnSetStream");
+  o.find(f.desc_create, "cudnnCreateRNNDescriptor");
+  o.find(f.desc_destroy, "cudnnDestroyRNNDescriptor");
+  o.find(f.desc_set, "cudnnSetRNNDescriptor_v8");
+  o.find(f.dropout_create, "cudnnCreateDropoutDescriptor");
+  o.find(f.dropout_destroy, "cudnnDestroyDropoutDescriptor");
+  o.find(f.dropout_set, "cudnnSetDropoutDescriptor");
+  o.find(f.data_create, "cudnnCreateRNNDataDescriptor");
+  o.find(f.data_destroy, "cudnnDestroyRNNDataDescriptor");
+  o.find(f.data_set, "cudnnSetRNNDataDescriptor");
+  o.find(f.tensor_create, "cudnnCreateTensorDescriptor");
+  o.find(f.tensor_destroy, "cudnnDestroyTensorDescriptor");
+  o.find(f.tensor_set, "cudnnSetTensorNdDescriptor");
+  o.find(f.weight_bytes, "cudnnGetRNNWeightSpaceSize");
+  o.find(f.weight_at, "cudnnGetRNNWeightParams");
+  o.find(f.temporary_bytes, "cudnnGetRNNTempSpaceSizes");
+  o.find(f.forward, "cudnnRNNForward");
+  o.find(f.backward_data, "cudnnRNNBackwardData_v8");
+  o.find(f.backward_weights, "cudnnRNNBackwardWeights_v8");
+  r.error = o.error();
+  return r;
+}
 #endif
 
 }  // namespace
@@ -164,6 +193,10 @@ const Library<Cufft>& cufft() {
 #if TANDEM_WITH_CUDNN
 const Library<Cudnn>& cudnn() {
   static const auto* const r = new Library<Cudnn>(open_cudnn());
+  return *r;
+}
+const Library<CudnnRnn>& cudnn_rnn() {
+  static const auto* const r = new Library<CudnnRnn>(open_cudnn_rnn());
   return *r;
 }
 #endif

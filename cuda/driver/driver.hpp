@@ -7,7 +7,8 @@
 #include <cuda.h>
 #include <cufftXt.h>
 #include <cusolverDn.h>
-#if __has_include(<cudnn_graph.h>)  // cuDNN 9; without its header, the library is built without it
+#if __has_include(<cudnn_graph.h>) && __has_include(<cudnn_adv.h>)  // cuDNN 9; without them, it is not used
+#include <cudnn_adv.h>
 #include <cudnn_graph.h>
 #define TANDEM_WITH_CUDNN 1
 #else
@@ -161,6 +162,31 @@ struct Cudnn {
   decltype(&::cudnnBackendFinalize) finalize;
   decltype(&::cudnnBackendExecute) execute;
 };
+/// Its functions for LSTM and GRU.
+struct CudnnRnn {
+  decltype(&::cudnnGetErrorString) error_string;
+  decltype(&::cudnnGetLastErrorString) last_error;
+  decltype(&::cudnnCreate) create;
+  decltype(&::cudnnSetStream) set_stream;
+  decltype(&::cudnnCreateRNNDescriptor) desc_create;
+  decltype(&::cudnnDestroyRNNDescriptor) desc_destroy;
+  decltype(&::cudnnSetRNNDescriptor_v8) desc_set;
+  decltype(&::cudnnCreateDropoutDescriptor) dropout_create;
+  decltype(&::cudnnDestroyDropoutDescriptor) dropout_destroy;
+  decltype(&::cudnnSetDropoutDescriptor) dropout_set;
+  decltype(&::cudnnCreateRNNDataDescriptor) data_create;
+  decltype(&::cudnnDestroyRNNDataDescriptor) data_destroy;
+  decltype(&::cudnnSetRNNDataDescriptor) data_set;
+  decltype(&::cudnnCreateTensorDescriptor) tensor_create;
+  decltype(&::cudnnDestroyTensorDescriptor) tensor_destroy;
+  decltype(&::cudnnSetTensorNdDescriptor) tensor_set;
+  decltype(&::cudnnGetRNNWeightSpaceSize) weight_bytes;
+  decltype(&::cudnnGetRNNWeightParams) weight_at;
+  decltype(&::cudnnGetRNNTempSpaceSizes) temporary_bytes;
+  decltype(&::cudnnRNNForward) forward;
+  decltype(&::cudnnRNNBackwardData_v8) backward_data;
+  decltype(&::cudnnRNNBackwardWeights_v8) backward_weights;
+};
 #endif
 
 /// Loads the library at the first call and returns the same result afterwards. Thread-safe.
@@ -171,6 +197,7 @@ const Library<Cusolver>& cusolver();
 const Library<Cufft>& cufft();
 #if TANDEM_WITH_CUDNN
 const Library<Cudnn>& cudnn();
+const Library<CudnnRnn>& cudnn_rnn();
 #endif
 
 }  // namespace TANDEM_NS::cuda

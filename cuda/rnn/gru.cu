@@ -1,5 +1,6 @@
 // The GRU on the device, reset_after form: one product for all steps' inputs, then one product and one kernel per
 // step. Formulas and residuals as in cpu/rnn/rnn.inc.
+#include "cuda/rnn/cudnn.hpp"
 #include "cuda/rnn/rnn.hpp"
 #include "tandem/util/scalar_math.hpp"
 
@@ -130,9 +131,11 @@ void backward(const KernelCall& c) {
 }  // namespace
 
 void gru(const KernelCall& c) {
+  if (is_of_cudnn(c.out[3], c.in[1].shape()[1])) return rnn_by_cudnn(c, RnnCell::gru);
   with_dtype<dtypes::floating>(c, c.out[0].spec->dtype, [&]<class T>() { forward<T>(c); });
 }
 void gru_grad(const KernelCall& c) {
+  if (is_of_cudnn(c.in[7], c.in[1].shape()[1])) return rnn_grad_by_cudnn(c, RnnCell::gru);
   with_dtype<dtypes::floating>(c, c.in[0].spec->dtype, [&]<class T>() { backward<T>(c); });
 }
 

@@ -1,5 +1,6 @@
 // The LSTM on the device: one product for all steps' inputs, then one product and one kernel per step. Formulas and
 // residuals as in cpu/rnn/rnn.inc.
+#include "cuda/rnn/cudnn.hpp"
 #include "cuda/rnn/rnn.hpp"
 #include "tandem/util/scalar_math.hpp"
 
@@ -105,9 +106,11 @@ void backward(const KernelCall& c) {
 }  // namespace
 
 void lstm(const KernelCall& c) {
+  if (is_of_cudnn(c.out[4], c.in[1].shape()[1])) return rnn_by_cudnn(c, RnnCell::lstm);
   with_dtype<dtypes::floating>(c, c.out[0].spec->dtype, [&]<class T>() { forward<T>(c); });
 }
 void lstm_grad(const KernelCall& c) {
+  if (is_of_cudnn(c.in[8], c.in[1].shape()[1])) return rnn_grad_by_cudnn(c, RnnCell::lstm);
   with_dtype<dtypes::floating>(c, c.in[0].spec->dtype, [&]<class T>() { backward<T>(c); });
 }
 

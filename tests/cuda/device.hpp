@@ -21,6 +21,7 @@ namespace emulator {  // where it is linked
 [[gnu::weak]] int peer_access_requests();       // how often a device asked for access to another
 [[gnu::weak]] std::size_t taken_bytes();        // memory of the device that is in use
 
+[[gnu::weak]] void hide_recurrences(bool hidden);  // whether cuDNN is not there for LSTM and GRU
 [[gnu::weak]] void hide_fourier(bool hidden);      // whether cuFFT is not there
 [[gnu::weak]] void fail_fourier_plans(int count);  // for lack of memory
 }  // namespace emulator
@@ -28,6 +29,9 @@ namespace emulator {  // where it is linked
 namespace TANDEM_NS::cuda {  // where the library's own symbols can be linked
 [[gnu::weak]] bool has_cudnn();
 [[gnu::weak]] u64 cudnn_convolutions();
+[[gnu::weak]] bool has_cudnn_rnn();
+[[gnu::weak]] u64 cudnn_recurrences();
+[[gnu::weak]] void use_cudnn_rnn(bool use);
 [[gnu::weak]] std::size_t fourier_plans(int device);
 }  // namespace TANDEM_NS::cuda
 

@@ -18,6 +18,12 @@ namespace detail {
 
 /// Checks x [t, b, i], `states` of [b, u], kernel [i, gates u], recurrent kernel [u, gates u], bias, lengths [b].
 void check_rnn(const InferCall& c, int gates, int states, Shape bias);
+/// The last dimensions of the residuals: those of our kernels, [gates u] and [u]; or what cuDNN leaves, and 0.
+struct RnnResiduals {
+  i64 gates, second;
+};
+/// The residuals of x [t, b, i] with or without lengths, and a state of u units.
+RnnResiduals rnn_residuals(const Spec& x, i64 units, int gates, bool lengths);
 /// The shape rule of the backward ops: returns the specs of the forward op's inputs, without x's if its gradient is
 /// not requested.
 Specs infer_rnn_grad(const InferCall& c);

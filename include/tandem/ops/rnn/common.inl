@@ -7,6 +7,7 @@
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/create/range.hpp"
+#include "tandem/ops/cuda_kernels.hpp"
 #include "tandem/ops/half.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/rnn/common.hpp"
@@ -38,6 +39,15 @@ TANDEM_INLINE void check_rnn(const InferCall& c, int gates, int states, Shape bi
                        "u], bias, lengths [b]; got");
 }
 
+TANDEM_INLINE RnnResiduals rnn_residuals([[maybe_unused]] const Spec& x, i64 units, int gates,
+                                         [[maybe_unused]] bool lengths) {
+#if defined(TANDEM_WITH_CUDA) && TANDEM_WITH_CUDA
+  if (!lengths && x.device.kind == Device::gpu && x.dtype == DType::float32)
+    if (const i64 width = cuda::rnn_reserve(x.shape, units, x.device.index, gates == 3))
+      return {width, width == none ? none : 0};
+#endif
+  return {units == none ? none : gates * units, units};
+}
 TANDEM_INLINE Tensor upstream_or_zeros(const GradCall& c, std::size_t i) {
   return c.g[i].is_set() ? c.g[i] : zeros_like(c.out[i]);
 }
@@ -49,6 +59,15 @@ TANDEM_INLINE Grads rnn_gradient(const OpDef& grad, const InlinedVector<Tensor, 
   Grads r;
   for (unsigned i = 0; i < inputs; ++i) r.push_back(i == 0 && !c.needs(0) ? Gradient() : Gradient(std::move(out[i])));
   return r;
+}
+// Whether the residuals on a GPU are those of our kernels or of cuDNN, whichever would compute the op now. y [t, b, u].
+TANDEM_INLINE bool are_residuals(const InferCall& c, std::size_t gates, const Shape& y) {
+  const Spec &first = c.spec(gates), &second = c.spec(gates + 1), &x = c.spec(0);
+  const i64 units = y.dim(2), wide = c.spec(c.op.rare.backward_of->inputs - 1u).shape.dim(-1);
+  if (first.dtype != x.dtype || second.dtype != x.dtype) return false;
+  const bool of_cudnn = second.shape.rank() == 3 && second.shape.dim(2) == 0 && units != 0;
+  return fits(first.shape, {y.dim(0), y.dim(1), of_cudnn ? none : wide}) &&
+         fits(second.shape, {y.dim(0), y.dim(1), of_cudnn ? 0 : units});
 }
 // After the forward op's inputs come the values it saved (its first output and those after the public ones) and the
 // gradients of the public outputs. All must have the shapes that the forward op's rule infers.
@@ -63,7 +82,9 @@ TANDEM_INLINE void check_rnn_grad(const InferCall& c) {
     return c.spec(i).dtype == made[k].dtype && fits(c.spec(i).shape, made[k].shape);
   };
   bool ok = agrees(at.inputs, 0);
-  for (std::size_t i = at.inputs + 1u; i < at.upstream; ++i) ok &= agrees(i, at.outputs + i - at.inputs - 1);
+  const std::size_t gates = at.inputs + 1u;  // then the second residual
+  if (c.spec(gates).device.kind == Device::gpu) ok &= are_residuals(c, gates, made[0].shape);
+  else ok &= agrees(gates, at.outputs) && agrees(gates + 1, at.outputs + 1u);
   for (std::size_t k = 0; k < at.outputs; ++k) ok &= agrees(at.upstream + k, k);
   if (!ok) raise_specs(c, "the shapes of saved values or gradients do not match the results");
 }

@@ -23,8 +23,9 @@ TANDEM_INLINE Specs infer_gru(const InferCall& c) {
   const auto push = [&](const Shape& s) { out.push_back(Spec{s, x.dtype, x.device}); };
   push({x.shape.dim(0), x.shape.dim(1), u});
   push(h0.shape);
-  push({x.shape.dim(0), x.shape.dim(1), u == none ? none : 3 * u});
-  push({x.shape.dim(0), x.shape.dim(1), u});
+  const RnnResiduals saved = rnn_residuals(x, u, 3, c.in.size() > 5);
+  push({x.shape.dim(0), x.shape.dim(1), saved.gates});
+  push({x.shape.dim(0), x.shape.dim(1), saved.second});
   return out;
 }
 TANDEM_INLINE Tensors gru_reference(Span<const Tensor> in, const Attrs&) {

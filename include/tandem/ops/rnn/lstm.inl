@@ -24,8 +24,9 @@ TANDEM_INLINE Specs infer_lstm(const InferCall& c) {
   push({x.shape.dim(0), x.shape.dim(1), u});
   push(h0.shape);
   push(h0.shape);
-  push({x.shape.dim(0), x.shape.dim(1), u == none ? none : 4 * u});
-  push({x.shape.dim(0), x.shape.dim(1), u});
+  const RnnResiduals saved = rnn_residuals(x, u, 4, c.in.size() > 6);
+  push({x.shape.dim(0), x.shape.dim(1), saved.gates});
+  push({x.shape.dim(0), x.shape.dim(1), saved.second});
   return out;
 }
 
