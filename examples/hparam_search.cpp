@@ -208,12 +208,15 @@ class Search {
     summary::FileWriter writer(logs, {.graph = function([net](const Tensor& x) {
                                                  return net(x);
                                                }).get_concrete_function(TensorSpec({none, 28, 28}, uint8))});
-    const i64 step = best.epochs;
+    const i64 step = tested.step();
     writer.text("best", to_string(best.h), {.step = step});
     writer.image("wrong", expand_dims(boolean_mask(images, wrong), -1), {.step = step, .max_outputs = 8});
     writer.pr_curve("digit 8", cast(labels, int32) == 8, p(Ellipsis, 8), {.step = step});
-    for (const Module::Named& n : net.named_variables())
-      writer.histogram(n.path, n.variable.read_value(), {.step = step});
+    const auto weights = [&](const layers::Sequential& of, i64 at) {
+      for (const Module::Named& n : of.named_variables())
+        writer.histogram(n.path, n.variable.read_value(), {.step = at});
+    };
+    weights(built(best), 0), weights(net, step);  // a distribution shows what is between two steps
   }
   static std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
   static bool is_random(const Trial& t) { return t.name.starts_with("random"); }

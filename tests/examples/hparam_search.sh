@@ -9,6 +9,25 @@ cp out whole.out
 for file in report.html best.json events/halving-00/train events/*/best/plugins/profile/predict; do ls -d whole/$file >ls.out 2>&1 || fail "no $file"; done
 grep -q '>best run<' whole/report.html || fail 'the report does not name the best run'
 [ "$(grep -c '^<tr><td>halving-0.</td>' whole/report.html)" = 9 ] || fail 'the report does not have 9 runs'
+# TensorBoard shows the best run at the step of its curves; a distribution is drawn between two steps.
+python3 - <<'PY' || fail 'the steps of the best run'
+import glob, struct
+def events(folder):
+    for path in glob.glob(folder + "/events.out.tfevents.*"):
+        data = open(path, "rb").read()
+        while data:
+            size = struct.unpack("<Q", data[:8])[0]
+            yield data[12:12 + size]
+            data = data[16 + size:]
+def step(event):  # after the time, the field 2 unless it is 0
+    if event[9] != 0x10: return 0
+    n = next(i for i in range(10, 20) if event[i] < 0x80)
+    return sum((event[i] & 0x7f) << 7 * (i - 10) for i in range(10, n + 1))
+best = glob.glob("whole/events/*/best")[0]
+last = max(map(step, events(best[:-len("best")] + "train")))
+assert {step(e) for e in events(best) if b"dense/kernel" in e} >= {0, last}, last
+assert {step(e) for e in events(best) if b"wrong" in e} == {last}, last
+PY
 
 # Killed and started again it prints what the search does that nobody kills.
 python3 - "$program" <<'PY' || fail 'a killed search'
