@@ -1,50 +1,28 @@
 #include "files.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <algorithm>
-#include <charconv>
 
 #include <tandem/io.hpp>
 #include <tandem/plot.hpp>
+#include <tandem/summary.hpp>
 
 using namespace tandem;
 
-namespace {
-
-void append(std::string& text, float x) {
-  char digits[32];
-  text.append(digits, std::to_chars(digits, digits + sizeof digits, x).ptr);
-}
-// Appends a row of numbers with `separator` between them.
-void append_row(std::string& text, const float* row, std::int64_t size, char separator) {
-  for (std::int64_t j = 0; j < size; ++j) {
-    if (j) text += separator;
-    append(text, row[j]);
-  }
-  text += '\n';
-}
-
-}  // namespace
-
 void write_vectors(const std::string& folder, const Vocabulary& v, const Tensor& table) {
+  io::save_npy(folder + "/embeddings.npy", table);
   const std::int64_t size = table.shape()[1];
   const auto numbers = table.to_vector<float>();
-  const auto row = [&](std::int64_t i) { return numbers.data() + i * size; };
-  io::save_npy(folder + "/embeddings.npy", table);
-
-  std::string text = fmt::format("{} {}\n", v.size() - 1, size), columns, words = "word\tcount\n";
+  std::string text = fmt::format("{} {}\n", v.size() - 1, size);
+  std::vector<std::vector<std::string>> words;
   for (std::int64_t i = 1; i < v.size(); ++i) {
-    text += v.word(i) + " ";
-    append_row(text, row(i), size, ' ');
-    append_row(columns, row(i), size, '\t');
-    words += fmt::format("{}\t{}\n", v.word(i), v.count(i));
+    const float* const row = numbers.data() + i * size;
+    text += fmt::format("{} {}\n", v.word(i), fmt::join(row, row + size, " "));
+    words.push_back({v.word(i), std::to_string(v.count(i))});
   }
   io::write_file(folder + "/vectors.txt", text);
-  io::write_file(folder + "/vectors.tsv", columns);
-  io::write_file(folder + "/metadata.tsv", words);
-  io::write_file(folder + "/projector_config.pbtxt",
-                 "embeddings {\n  tensor_name: \"words\"\n  tensor_path: \"vectors.tsv\"\n"
-                 "  metadata_path: \"metadata.tsv\"\n}\n");
+  summary::FileWriter(folder).embedding("vectors", table(Slice(1, none)),
+                                        {.columns = {"word", "count"}, .metadata = words});
 }
 
 void write_picture(const std::string& path, const Vocabulary& v, const Vectors& vectors, std::int64_t count) {

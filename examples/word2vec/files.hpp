@@ -8,7 +8,8 @@
 #include "vocabulary.hpp"
 
 /// Writes embeddings.npy [words, size] next to vocabulary.txt; vectors.txt in the text format of word2vec; and
-/// vectors.tsv with metadata.tsv, which projector.tensorflow.org loads, and with projector_config.pbtxt TensorBoard.
+/// vectors.tsv with vectors.metadata.tsv, which projector.tensorflow.org loads, and with an event file and
+/// projector_config.pbtxt TensorBoard.
 ///   throws  as tandem::io::write_file
 void write_vectors(const std::string& folder, const Vocabulary& vocabulary, const tandem::Tensor& table);
 

@@ -244,7 +244,8 @@ int train_vectors(const Options& o, const workers::Strategy& strategy) {
   if (pace.has_rates()) fmt::print("{}, loss {:.4f}, ", pace.rates(), pace.loss());
   fmt::print("held out {:.4f}\n", held_out);
   if (pace.has_rates()) pace.print_change();
-  fmt::print("{}: embeddings.npy, vocabulary.txt, vectors.txt, vectors.tsv, metadata.tsv, words.svg\n", o.output);
+  fmt::print("{}: embeddings.npy, vocabulary.txt, vectors.txt, vectors.tsv, vectors.metadata.tsv, words.svg\n",
+             o.output);
   if (status) return status;
   for (const std::string& word : telling_words(vocabulary, 8)) print(word, vectors.nearest(word, o.neighbours));
   return 0;

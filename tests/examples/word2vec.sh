@@ -27,7 +27,7 @@ learns() {
   shift
   $launch "$program" --corpus corpus.txt --output "$name" --size 32 --sample 0 "$@" >out 2>&1 || { fail "train $name"; cat out; return; }
   python3 - "$name" <<'PY' || { fail "$name: what it learnt"; cat out; }
-import array, math, struct, sys
+import array, math, os, struct, sys
 import xml.etree.ElementTree as xml
 folder = sys.argv[1]
 def picture(folder):
@@ -59,8 +59,9 @@ text = open(folder + "/vectors.txt").read().split("\n")
 assert text[0] == "250 32" and text[1].split()[0] == words[1]
 assert all(abs(float(a) - b) < 1e-6 for a, b in zip(text[1].split()[1:], rows[1]))
 assert len(open(folder + "/vectors.tsv").readlines()) == 250
-assert 'metadata_path: "metadata.tsv"' in open(folder + "/projector_config.pbtxt").read()
-assert open(folder + "/metadata.tsv").readlines()[1].split("\t")[0] == words[1]
+assert 'metadata_path: "vectors.metadata.tsv"' in open(folder + "/projector_config.pbtxt").read()
+assert open(folder + "/vectors.metadata.tsv").readlines()[1].split("\t")[0] == words[1]
+assert any(name.startswith("events.out.tfevents.") for name in os.listdir(folder))  # so that TensorBoard sees the folder
 picture(folder)
 units = [[x / math.sqrt(sum(y * y for y in row)) for x in row] for row in rows]
 topical = [i for i, w in enumerate(words) if w.startswith("topic")]
@@ -204,7 +205,7 @@ grep -q '^1 words have bytes that are not UTF-8' out || { fail 'no word of bytes
 python3 - <<'PY' || fail 'Latin-1: the files'
 import xml.etree.ElementTree as xml
 xml.parse("latin/words.svg")
-for name in ("vectors.txt", "metadata.tsv", "vocabulary.txt"):
+for name in ("vectors.txt", "vectors.metadata.tsv", "vocabulary.txt"):
     text = open("latin/" + name, encoding="utf-8").read()
     assert "topic\ufffdworda" in text and "topic\u00e4wordb" in text, name
 PY
