@@ -31,6 +31,7 @@
 #include "tandem/io/git_commit.inl"
 #include "tandem/io/graph_file.inl"
 #include "tandem/io/input.inl"
+#include "tandem/io/json_example.inl"
 #include "tandem/io/json_lines.inl"
 #include "tandem/io/mapped_file.inl"
 #include "tandem/io/npy.inl"

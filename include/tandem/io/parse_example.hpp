@@ -100,6 +100,14 @@ TANDEM_API ParsedFeatures parse_single_example(const Tensor& serialized, const F
 TANDEM_API ParsedFeatures parse_example(Span<const std::string_view> serialized, const FeatureConfigs& features);
 TANDEM_API ParsedFeatures parse_example(const Tensor& serialized, const FeatureConfigs& features);
 
+/// The bytes of Examples that are given in the JSON form of protocol buffers, for parse_example:
+/// {"features": {"feature": {"x": {"int64List": {"value": ["1", 2]}}, "y": {"bytesList": {"value": ["aGVsbG8="]}}}}}.
+/// Names of fields may be in camel case or with underscores; bytes are in base64.
+///   json_examples  texts, of any shape
+///   returns        string, the same shape
+///   throws         errors::InvalidArgumentError with the number of the Example for what is not the JSON of one
+TANDEM_API Tensor decode_json_example(const Tensor& json_examples);
+
 struct ParsedSequence {
   ParsedFeatures context, feature_lists;
 };
