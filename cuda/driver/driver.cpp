@@ -45,6 +45,7 @@ void find_all(Opener& o, CublasOf<N>& f, char letter) {
   o.find(f.trsm_batched, (name + "trsmBatched_64").c_str());
   o.find(f.getrf_batched, (name + "getrfBatched").c_str());
   o.find(f.getrs_batched, (name + "getrsBatched").c_str());
+  o.find(f.geqrf_batched, (name + "geqrfBatched").c_str());
 }
 template <class N, class R>
 void find_all(Opener& o, CusolverOf<N, R>& f, char letter) {

@@ -74,11 +74,13 @@ struct CublasOf {
   cublasStatus_t (*getrf_batched)(cublasHandle_t, int, N* const*, int, int*, int*, int);
   cublasStatus_t (*getrs_batched)(cublasHandle_t, cublasOperation_t, int, int, const N* const*, int, const int*,
                                   N* const*, int, int*, int);
+  cublasStatus_t (*geqrf_batched)(cublasHandle_t, int, int, N* const*, int, N* const*, int*, int);
 };
 static_assert(std::is_same_v<decltype(CublasOf<float>::trsm), decltype(&::cublasStrsm_v2_64)> &&
               std::is_same_v<decltype(CublasOf<float>::trsm_batched), decltype(&::cublasStrsmBatched_64)> &&
               std::is_same_v<decltype(CublasOf<double>::getrf_batched), decltype(&::cublasDgetrfBatched)> &&
-              std::is_same_v<decltype(CublasOf<cuComplex>::getrs_batched), decltype(&::cublasCgetrsBatched)>);
+              std::is_same_v<decltype(CublasOf<cuComplex>::getrs_batched), decltype(&::cublasCgetrsBatched)> &&
+              std::is_same_v<decltype(CublasOf<double>::geqrf_batched), decltype(&::cublasDgeqrfBatched)>);
 /// libcublas of the major version that this library was built with.
 struct Cublas {
   decltype(&::cublasCreate_v2) create;

@@ -19,10 +19,31 @@ __global__ void __launch_bounds__(block_size) identity_kernel(S* to, i64 size, i
   for (i64 t = first_index(); t < size; t += index_step()) to[t] = t / columns % rows == t % columns ? S(1) : S(0);
 }
 template <class S>
-__global__ void __launch_bounds__(block_size) upper_kernel(const S* factors, i64 ld, S* r, i64 size, i64 n) {
+__global__ void __launch_bounds__(block_size)
+    upper_kernel(const S* factors, i64 ld, i64 each, S* r, i64 size, i64 k, i64 n) {
   for (i64 t = first_index(); t < size; t += index_step()) {
-    const i64 i = t / n, j = t % n;
-    r[t] = i <= j ? factors[j * ld + i] : S(0);
+    const i64 i = t / n % k, j = t % n;
+    r[t] = i <= j ? factors[t / (k * n) * each + j * ld + i] : S(0);
+  }
+}
+// A thread has a column of q, which it begins as one of the identity. The last reflection comes first; those behind the
+// column's number leave it as it is.
+template <class S>
+__global__ void __launch_bounds__(block_size)
+    orthogonal_kernel(const S* factors, i64 each, const S* tau, S* q, i64 columns, i64 m, i64 k, i64 size) {
+  for (i64 t = first_index(); t < columns; t += index_step()) {
+    const i64 matrix = t / k, column = t % k;
+    const S* const f = factors + matrix * each;
+    S* const y = q + matrix * m * k + column;
+    for (i64 i = 0; i < m; ++i) y[i * k] = i == column ? S(1) : S(0);
+    for (i64 h = column < size ? column : size - 1; h >= 0; --h) {
+      const S* const v = f + h * m;  // its element h is 1
+      S dot = y[h * k];
+      for (i64 i = h + 1; i < m; ++i) dot = dot + conjugated(v[i]) * y[i * k];
+      dot = dot * tau[matrix * size + h];
+      y[h * k] = y[h * k] - dot;
+      for (i64 i = h + 1; i < m; ++i) y[i * k] = y[i * k] - v[i] * dot;
+    }
   }
 }
 
@@ -141,9 +162,18 @@ void identities(const KernelCall& c, DType d, void* to, i64 count, i64 rows, i64
     launch(c, &identity_kernel<S>, blocks_for(size), static_cast<S*>(to), size, rows, columns);
   });
 }
-void upper_triangle(const KernelCall& c, DType d, const void* factors, i64 ld, void* r, i64 k, i64 n) {
+void upper_triangle(const KernelCall& c, DType d, const void* factors, i64 ld, i64 each, void* r, i64 count, i64 k,
+                    i64 n) {
   with_dtype<matrix_dtypes>(c, d, [&]<class S>() {
-    launch(c, &upper_kernel<S>, blocks_for(k * n), static_cast<const S*>(factors), ld, static_cast<S*>(r), k * n, n);
+    launch(c, &upper_kernel<S>, blocks_for(count * k * n), static_cast<const S*>(factors), ld, each, static_cast<S*>(r),
+           count * k * n, k, n);
+  });
+}
+void orthogonal_factors(const KernelCall& c, DType d, const void* factors, i64 each, const void* tau, void* q,
+                        i64 count, i64 m, i64 k, i64 size) {
+  with_dtype<matrix_dtypes>(c, d, [&]<class S>() {
+    launch(c, &orthogonal_kernel<S>, blocks_for(count * k), static_cast<const S*>(factors), each,
+           static_cast<const S*>(tau), static_cast<S*>(q), count * k, m, k, size);
   });
 }
 

@@ -45,8 +45,12 @@ void note_lost_pivots(const KernelCall& c, DType d, const void* lu, const int* s
 void clear_above(const KernelCall& c, DType d, void* a, i64 count, i64 n);
 /// Row-major matrices with ones on the diagonal and zeros beside it.
 void identities(const KernelCall& c, DType d, void* to, i64 count, i64 rows, i64 columns);
-/// r, row-major [k, n], from the columns of QR factors that have `ld` rows.
-void upper_triangle(const KernelCall& c, DType d, const void* factors, i64 ld, void* r, i64 k, i64 n);
+/// r, row-major [k, n], from the columns of QR factors that have `ld` rows; `each`: from one factor to the next.
+void upper_triangle(const KernelCall& c, DType d, const void* factors, i64 ld, i64 each, void* r, i64 count, i64 k,
+                    i64 n);
+/// q, row-major [m, k], from the `size` reflections of QR factors [m, columns] and their factors tau [size].
+void orthogonal_factors(const KernelCall& c, DType d, const void* factors, i64 each, const void* tau, void* q,
+                        i64 count, i64 m, i64 k, i64 size);
 
 /// Makes the diagonals of r, row-major [k, n], real, which Householder reflections may leave complex in the last row;
 /// q, [m, k], follows. Nothing happens to real matrices.

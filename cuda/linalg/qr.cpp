@@ -1,4 +1,5 @@
-// The CUDA kernel of qr: Householder reflections of the columns, one matrix after the other.
+// The CUDA kernel of qr: Householder reflections of the columns. Small matrices of a batch are factored by one call,
+// and a kernel makes Q of their reflections; others are factored one after the other.
 #include "cuda/linalg/library.hpp"
 #include "cuda/linalg/parts.hpp"
 #include "tandem/ops/cuda_linalg_kernels.hpp"
@@ -39,7 +40,7 @@ class Factorization {
     lib_.check(lib_.solver().geqrf(lib_.solver_handle(), lib_.params(), m, s_.n, type, factors_, m, type, tau_, type,
                                    room, bytes_, lib_.host_room(host_bytes_), host_bytes_, info_),
                "geqrf");
-    matrix::upper_triangle(c, dtype_, factors_, m, r, s_.k, s_.n);
+    matrix::upper_triangle(c, dtype_, factors_, m, 0, r, 1, s_.k, s_.n);
     lib_.check(of().orgqr(lib_.solver_handle(), lib_.narrow(m), lib_.narrow(s_.k), lib_.narrow(s_.reflections()),
                           factors_, lib_.narrow(m), tau_, static_cast<N*>(room), numbers_, info_),
                "orgqr");
@@ -59,6 +60,42 @@ class Factorization {
   int numbers_ = 0;
 };
 
+// All matrices of a batch.
+template <class S>
+void factor_batch(const Linalg& lib, DType d, const Sizes& s, i64 count, const S* a, S* q, S* r) {
+  using N = typename Numbers<S>::type;
+  const KernelCall& c = lib.call();
+  const i64 each = s.m * s.n, size = s.reflections(), width = static_cast<i64>(sizeof(N));
+  in_parts(count, each, [&](i64 at, i64 part) {
+    const auto bytes = [&](i64 n) { return static_cast<std::size_t>(part * n * width); };
+    const Scratch factors(c, bytes(each)), tau(c, bytes(size));
+    const Scratch factors_at(c, static_cast<std::size_t>(part) * sizeof(N*)),
+        tau_at(c, static_cast<std::size_t>(part) * sizeof(N*));
+    copy_matrices(c, d, part, s.m, s.n, true, factors.as<void>(), a + at * each);
+    const Shape matrices{part, 1, 1};
+    matrix::pointers(c, factors_at.as<void*>(), factors.as<void>(), each * width, matrices, matrices);
+    matrix::pointers(c, tau_at.as<void*>(), tau.as<void>(), size * width, matrices, matrices);
+    int info = 0;  // of the arguments
+    lib.check(
+        lib.blas().each.of<N>().geqrf_batched(lib.blas_handle(), lib.narrow(s.m), lib.narrow(s.n), factors_at.as<N*>(),
+                                              lib.narrow(s.m), tau_at.as<N*>(), &info, lib.narrow(part)),
+        "geqrfBatched");
+    matrix::upper_triangle(c, d, factors.as<void>(), s.m, each, r + at * s.k * s.n, part, s.k, s.n);
+    matrix::orthogonal_factors(c, d, factors.as<void>(), each, tau.as<void>(), q + at * s.m * s.k, part, s.m, s.k,
+                               size);
+  });
+}
+// One matrix after the other.
+template <class S>
+void factor_each(const Linalg& lib, DType d, const Sizes& s, i64 count, const S* a, S* q, S* r) {
+  const KernelCall& c = lib.call();
+  const Scratch factors(c, static_cast<std::size_t>(s.m * s.columns()) * sizeof(S)),
+      tau(c, static_cast<std::size_t>(s.reflections()) * sizeof(S)), info(c, sizeof(int));
+  const Factorization<S> f(lib, d, s, factors.as<void>(), tau.as<void>(), info.as<int>());
+  const Scratch room(c, f.bytes());
+  for (i64 i = 0; i < count; ++i) f.run(a + i * s.m * s.n, q + i * s.m * s.k, r + i * s.k * s.n, room.as<void>());
+}
+
 }  // namespace
 
 void qr(const KernelCall& c) {
@@ -72,14 +109,9 @@ void qr(const KernelCall& c) {
     return fill_zero(c, r.data, r.spec->bytes());
   }
   const Linalg lib(c);
-  const std::size_t width = size_of(d);
-  const Scratch factors(c, static_cast<std::size_t>(s.m * s.columns()) * width),
-      tau(c, static_cast<std::size_t>(s.reflections()) * width), info(c, sizeof(int));
   with_dtype<matrix_dtypes>(c, d, [&]<class S>() {
-    const Factorization<S> f(lib, d, s, factors.as<void>(), tau.as<void>(), info.as<int>());
-    const Scratch room(c, f.bytes());
-    for (i64 i = 0; i < count; ++i)
-      f.run(a.as<const S>() + i * s.m * s.n, q.as<S>() + i * s.m * s.k, r.as<S>() + i * s.k * s.n, room.as<void>());
+    const auto factor = are_batch(count, std::max(s.m, s.n)) ? &factor_batch<S> : &factor_each<S>;
+    factor(lib, d, s, count, a.as<const S>(), q.as<S>(), r.as<S>());
   });
   matrix::make_diagonal_real(c, d, q.data, r.data, count, s.m, s.k, s.n);
 }

@@ -69,7 +69,8 @@ TEST_CASE("CUDA linalg: QR factors") {
   TANDEM_NEEDS_GPU;
   for (const DType d : matrix_types)
     for (const Shape& s : {Shape{1, 1}, Shape{5, 5}, Shape{33, 33}, Shape{64, 20}, Shape{7, 12}, Shape{2, 5, 2},
-                           Shape{2, 2, 2, 5}, Shape{1, 4}, Shape{4, 1}})
+                           Shape{2, 2, 2, 5}, Shape{1, 4}, Shape{4, 1}, Shape{3, 33, 33}, Shape{3, 7, 12},
+                           Shape{2, 40, 3}, Shape{3, 1, 4}, Shape{3, 4, 1}, Shape{2, 1, 1}, Shape{2, 4, 257}})
       for (const bool full : {false, true}) {
         CAPTURE(name(d), to_string(s), full);
         check_qr(elements(s, d), full);

@@ -71,8 +71,25 @@ cublasStatus_t getrs_batched(cublasHandle_t h, cublasOperation_t op, int n, int 
 }
 
 template <class N>
+cublasStatus_t geqrf_batched(cublasHandle_t h, int rows, int columns, N* const* a, int lda, N* const* tau, int* info,
+                             int count) {
+  if (rows <= 0 || columns <= 0 || lda < rows || !on_device(a, tau) || emulator::is_device(info) ||
+      !is_batch(count, i64(rows) * columns))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  *info = 0;
+  later(stream_of(h), [=] {
+    for (int i = 0; i < count; ++i) {
+      M m = load(a[i], rows, columns, lda);
+      store(reflections(m), tau[i], std::min(rows, columns));
+      store(m, a[i], lda);
+    }
+  });
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+template <class N>
 constexpr tandem::cuda::CublasOf<N> blas_of() {
-  return {&trsm<N>, &trsm_batched<N>, &getrf_batched<N>, &getrs_batched<N>};
+  return {&trsm<N>, &trsm_batched<N>, &getrf_batched<N>, &getrs_batched<N>, &geqrf_batched<N>};
 }
 
 }  // namespace

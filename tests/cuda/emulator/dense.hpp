@@ -124,6 +124,18 @@ inline int lu(M& a, P* pivots) {
   }
   return info;
 }
+// Replaces a by R and the reflections below it; returns their factors.
+inline M reflections(M& a) {
+  const Eigen::HouseholderQR<M> f(a);
+  const i64 rows = a.rows(), columns = a.cols();
+  M t = f.hCoeffs().conjugate();  // of H = 1 - tau v v^H
+  a = f.matrixQR();
+  if (rows <= columns) {  // a last row without a reflection is one of factors, too
+    a.row(rows - 1).tail(columns - rows + 1) *= 1. - t(rows - 1);
+    t(rows - 1) = 0;
+  }
+  return t;
+}
 // op(a) x = b: x^T op(a)^T = b^T.
 template <class P>
 inline M solved(const M& f, const P* pivots, cublasOperation_t op, M b) {

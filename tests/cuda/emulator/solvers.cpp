@@ -138,12 +138,8 @@ cusolverStatus_t geqrf(cusolverDnHandle_t h, cusolverDnParams_t, i64 rows, i64 c
   with_type(type, [&]<class N, class R>(N, R) {
     later(stream_of(h), [=] {
       spoil(room, bytes);
-      const Eigen::HouseholderQR<M> f(load(static_cast<N*>(a), rows, columns, lda));
-      M factors = f.matrixQR(), t = f.hCoeffs().conjugate();  // of H = 1 - tau v v^H
-      if (rows <= columns) {                                  // a last row without a reflection is one of factors, too
-        factors.row(rows - 1).tail(columns - rows + 1) *= 1. - t(rows - 1);
-        t(rows - 1) = 0;
-      }
+      M factors = load(static_cast<N*>(a), rows, columns, lda);
+      const M t = reflections(factors);
       store(factors, static_cast<N*>(a), lda);
       store(t, static_cast<N*>(tau), rows);
       *info = 0;
