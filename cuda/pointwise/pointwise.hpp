@@ -217,6 +217,12 @@ void run_rule(const KernelCall& c) {
   launch(c, &flat_kernel<R, S>, blocks_for(n, block_size * (o.vector ? chunk<S> : 1)), o, n, p, Inspector<R>(c));
 }
 
+// The bits of complex128.
+struct WideBits {
+  std::int64_t half[2];
+};
+TANDEM_HD WideBits select(bool m, WideBits a, WideBits b) { return m ? a : b; }
+
 // Calls f.operator()<S>() for a rule that only selects among values, with a type of the dtype's width: bits are moved.
 // Not bool, of which some bits are no value.
 template <class F>
@@ -226,6 +232,7 @@ void with_bits(const KernelCall& c, DType d, const F& f) {
     case 2: return f.template operator()<std::int16_t>();
     case 4: return f.template operator()<std::int32_t>();
     case 8: return f.template operator()<std::int64_t>();
+    case 16: return f.template operator()<WideBits>();
     default: raise_no_kernel(c, d);
   }
 }

@@ -163,6 +163,19 @@ TEST_CASE("CUDA index: bands, and sums of many tensors") {
   compare([](const Tensor& t) { return bitcast(t, int32); }, numbers({70}, -9, 9, float32));
 }
 
+TEST_CASE("CUDA index: a choice among elements of any width") {
+  TANDEM_NEEDS_GPU;
+  const Tensor m = numbers({6, 5}, 0, 1, bool_), row = numbers({5}, 0, 1, bool_, 3);
+  const auto choose = [](const Tensor& c, const Tensor& a, const Tensor& b) { return where(c, a, b); };
+  for (const DType d : {bool_, float16, float32, float64, complex64, complex128}) {
+    CAPTURE(name(d));
+    const Tensor x = numbers({6, 5}, -9, 9, d), y = numbers({6, 5}, -9, 9, d, 2), one = numbers({6, 1}, -9, 9, d, 4);
+    compare(choose, m, x, y);
+    compare(choose, row, x, one);
+    compare([](const Tensor& c, const Tensor& a, const Tensor& b) { return where(c[1], a[1], b[2]); }, m, x, y);
+  }
+}
+
 TEST_CASE("CUDA index: candidate samplers draw the CPU's classes") {
   TANDEM_NEEDS_GPU;
   for (const auto sampler : {&random::log_uniform_candidate_sampler, &random::uniform_candidate_sampler})
