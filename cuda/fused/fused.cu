@@ -1,10 +1,10 @@
-// The CUDA kernel of fused programs: an interpreter. Each thread computes a few adjacent elements, whose values are in
-// shared memory, in slots of its own, so that threads need not wait for each other; the result of the last instruction
-// stays in registers. The ops are the rules of their own kernels, so results have the same bits. Inputs are read before
-// the first result is written: a result may have the buffer of an input of its size.
+// The CUDA kernel of fused programs: an interpreter. Each thread
+// computes a few adjacent elements, whose values are in shared memory, in slots of its own, so that threads need not
+// wait for each other; the result of the last instruction stays in registers. The ops are the rules of their own
+// kernels, so results have the same bits. Inputs are read before the first result is written: a result may have the
+// buffer of an input of its size.
 #include "cuda/chunk.hpp"
 #include "cuda/fused/program.hpp"
-#include "cuda/number.hpp"
 #include "tandem/ops/pointwise/activation.inl"
 #include "tandem/ops/pointwise/arith.inl"
 #include "tandem/ops/pointwise/compare.inl"
@@ -12,27 +12,11 @@
 #include "tandem/ops/pointwise/smooth_activation.inl"
 #include "tandem/ops/pointwise/special.inl"
 #include "tandem/ops/pointwise/trig.inl"
+// After the rules.
+#include "cuda/fused/compute.inc"
 
 namespace TANDEM_NS::cuda {
 namespace {
-
-struct FusedOperands {
-  const void* in[most_fused_inputs];
-  void* out[most_fused_ops];
-  FusedAccess access[most_fused_inputs];
-  bool whole;  // flat inputs and outputs can be read and written in chunks
-  std::uint32_t n;
-};
-
-template <class S>
-TANDEM_HD float as_number(S x) {
-  return static_cast<float>(x);
-}
-template <class S>
-TANDEM_HD S as_stored(float x) {
-  if constexpr (std::is_same_v<S, bool>) return x != 0;
-  else return static_cast<S>(x);
-}
 
 // f(an S), the type of the operand's elements.
 template <class F>
@@ -45,88 +29,38 @@ __device__ __forceinline__ void with_type(FusedType t, const F& f) {
   }
 }
 
-// What a thread computes at once: elements `first` to `first` + N - 1, up to the end.
-template <int N>
-struct Part {
-  std::uint32_t first, n;
-  bool chunk;  // read and written at once
-
-  template <class S>
-  __device__ __forceinline__ void load(const S* p, FusedAccess access, const IndexMap<most_fused_inputs, max_rank>& map,
-                                       int input, float (&to)[N]) const {
-    if (access == FusedAccess::scalar) {
-      const float x = as_number(*p);
-      for (int j = 0; j < N; ++j) to[j] = x;
-    } else if (access == FusedAccess::flat) {
-      if (chunk) {
-        const auto c = *reinterpret_cast<const Chunk<S, N>*>(p + first);
-        for (int j = 0; j < N; ++j) to[j] = as_number(c.at[j]);
-        return;
-      }
-      for (int j = 0; j < N; ++j) to[j] = first + j < n ? as_number(p[first + j]) : 0;
-    } else {
-      for (int j = 0; j < N; ++j) to[j] = first + j < n ? as_number(p[map.offset(input, first + j)]) : 0;
-    }
-  }
-  template <class S>
-  __device__ __forceinline__ void store(S* p, const float (&x)[N]) const {
-    if (chunk) {
-      Chunk<S, N> c;
-      for (int j = 0; j < N; ++j) c.at[j] = as_stored<S>(x[j]);
-      *reinterpret_cast<Chunk<S, N>*>(p + first) = c;
-      return;
-    }
-    for (int j = 0; j < N; ++j)
-      if (first + j < n) p[first + j] = as_stored<S>(x[j]);
-  }
-};
+template <class S, int N>
+__device__ __forceinline__ void load(const FusedPart<N>& part, const S* p, FusedAccess access,
+                                     const IndexMap<most_fused_inputs, max_rank>& map, int input, float (&to)[N]) {
+  if (access == FusedAccess::scalar) return part.load_scalar(p, to);
+  if (access == FusedAccess::flat) return part.load(p, to);
+  for (int j = 0; j < N; ++j) to[j] = part.first + j < part.n ? as_number(p[map.offset(input, part.first + j)]) : 0;
+}
 
 // a = what the instruction makes of its operands, of which a is the first.
-template <int N, class Operand>
-__device__ __forceinline__ void execute(FusedCode code, Chunk<float, N>& a, const Operand& operand) {
-  const auto one = [&](const auto& f) {
+template <FusedCode Code, int N, class Operand>
+__device__ __forceinline__ void apply_code(Chunk<float, N>& a, const Operand& operand) {
+  if constexpr (operand_count(Code) == 1) {
 #pragma unroll
-    for (int j = 0; j < N; ++j) a.at[j] = f(a.at[j]);
-  };
-  const auto two = [&](const auto& f) {
+    for (int j = 0; j < N; ++j) a.at[j] = compute<Code>(a.at[j]);
+  } else if constexpr (operand_count(Code) == 2) {
     const Chunk<float, N> b = operand(1);
 #pragma unroll
-    for (int j = 0; j < N; ++j) a.at[j] = f(a.at[j], b.at[j]);
-  };
-  const auto three = [&](const auto& f) {
+    for (int j = 0; j < N; ++j) a.at[j] = compute<Code>(a.at[j], b.at[j]);
+  } else {
     const Chunk<float, N> b = operand(1), c = operand(2);
 #pragma unroll
-    for (int j = 0; j < N; ++j) a.at[j] = f(a.at[j], b.at[j], c.at[j]);
-  };
+    for (int j = 0; j < N; ++j) a.at[j] = compute<Code>(a.at[j], b.at[j], c.at[j]);
+  }
+}
+template <int N, class Operand>
+__device__ __forceinline__ void execute(FusedCode code, Chunk<float, N>& a, const Operand& operand) {
   switch (code) {
 #define TANDEM_CODE(name) \
-  case FusedCode::name: return one([](float x) { return rules::name##_rule::forward<float>(x); });
-    TANDEM_CUDA_FUSED_UNARY(TANDEM_CODE)
+  case FusedCode::name: return apply_code<FusedCode::name>(a, operand);
+    TANDEM_CUDA_FUSED(TANDEM_CODE)
+    TANDEM_CUDA_FUSED_CASTS(TANDEM_CODE)
 #undef TANDEM_CODE
-#define TANDEM_CODE(name) \
-  case FusedCode::name: return two([](float x, float y) { return rules::name##_rule::forward<float>(x, y); });
-    TANDEM_CUDA_FUSED_BINARY(TANDEM_CODE)
-#undef TANDEM_CODE
-#define TANDEM_CODE(name) \
-  case FusedCode::name:   \
-    return two([](float x, float y) { return rules::name##_rule::forward<float>(x, y) ? 1.f : 0.f; });
-    TANDEM_FUSED_LOOP_COMPARISON(TANDEM_CODE)
-#undef TANDEM_CODE
-    case FusedCode::leaky_relu_grad:
-      return three(
-          [](float g, float x, float alpha) { return rules::leaky_relu_grad_rule::forward<float>(g, x, alpha); });
-    case FusedCode::select: return three([](float m, float x, float y) { return m != 0 ? x : y; });
-    case FusedCode::logical_and: return two([](float x, float y) { return x != 0 && y != 0 ? 1.f : 0.f; });
-    case FusedCode::logical_or: return two([](float x, float y) { return x != 0 || y != 0 ? 1.f : 0.f; });
-    case FusedCode::logical_xor: return two([](float x, float y) { return x != y ? 1.f : 0.f; });
-    case FusedCode::logical_not: return one([](float x) { return x != 0 ? 0.f : 1.f; });
-    case FusedCode::is_nan: return one([](float x) { return rules::is_nan(x) ? 1.f : 0.f; });
-    case FusedCode::is_inf: return one([](float x) { return rules::is_inf(x) ? 1.f : 0.f; });
-    case FusedCode::is_finite: return one([](float x) { return rules::is_finite(x) ? 1.f : 0.f; });
-    case FusedCode::to_flag: return one([](float x) { return x != 0 ? 1.f : 0.f; });
-    case FusedCode::round_half: return one([](float x) { return as_number(Half(x)); });
-    case FusedCode::round_bfloat: return one([](float x) { return as_number(BFloat16(x)); });
-    case FusedCode::copy:
     case FusedCode::unknown: return;
   }
 }
@@ -138,11 +72,11 @@ __global__ void __launch_bounds__(block_size)
   Chunk<float, N>* const own = values + threadIdx.x;
   const std::uint32_t parts = (o.n + N - 1) / N, step = gridDim.x * blockDim.x;
   for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < parts; i += step) {
-    const Part<N> part{i * N, o.n, o.whole && i * N + N <= o.n};
+    const FusedPart<N> part{i * N, o.n, o.whole && i * N + N <= o.n};
     for (int k = 0; k < machine.inputs; ++k) {
       Chunk<float, N> x;
       with_type(machine.in_type[k],
-                [&]<class S>(S) { part.load(static_cast<const S*>(o.in[k]), o.access[k], map, k, x.at); });
+                [&]<class S>(S) { load(part, static_cast<const S*>(o.in[k]), o.access[k], map, k, x.at); });
       own[static_cast<unsigned>(k) * block_size] = x;
     }
     Chunk<float, N> carried{};
@@ -162,33 +96,9 @@ __global__ void __launch_bounds__(block_size)
   }
 }
 
-using FusedAxes = AxisList<most_fused_inputs + 1, max_rank>;
-constexpr int of_result = most_fused_inputs;  // operand of FusedAxes
-
-std::size_t width_of(FusedType t) { return t == FusedType::number ? 4 : t == FusedType::flag ? 1 : 2; }
-
 template <int N, int Slots>
 void run_as(const KernelCall& c, const FusedMachine& machine, const FusedAxes& axes, const i64* at) {
-  FusedOperands o{};
-  o.n = static_cast<std::uint32_t>(axes.count());
-  o.whole = true;
-  const auto place = [&](void* p, FusedType t, i64 first, bool flat) {
-    const std::size_t width = width_of(t);
-    char* const from = static_cast<char*>(p) + first * static_cast<i64>(width);
-    o.whole = o.whole && (!flat || reinterpret_cast<std::uintptr_t>(from) % std::min<std::size_t>(16, N * width) == 0);
-    return from;
-  };
-  for (int k = 0; k < machine.inputs; ++k) {
-    bool scalar = true, flat = true;
-    for (int d = 0; d < axes.axes; ++d) {
-      scalar = scalar && axes.stride[k][d] == 0;
-      flat = flat && axes.stride[k][d] == axes.stride[of_result][d];
-    }
-    o.access[k] = flat ? FusedAccess::flat : scalar ? FusedAccess::scalar : FusedAccess::mapped;
-    o.in[k] = place(c.in[static_cast<std::size_t>(k)].data, machine.in_type[k], at[k], flat);
-  }
-  for (std::size_t k = 0; k < c.out.size(); ++k)
-    o.out[k] = place(c.out[k].data, machine.out_type[k], at[of_result], true);
+  const FusedOperands o = operands_of(c, machine, axes, at, N);
   launch(c, &fused_kernel<N, Slots>, blocks_for((o.n + N - 1) / N), machine, o, axes.template map<most_fused_inputs>());
 }
 // As many elements a thread as their slots leave room for in the 48 KiB of shared memory that every kernel has.
@@ -202,14 +112,15 @@ void run_part(const KernelCall& c, const FusedMachine& machine, const FusedAxes&
 
 }  // namespace
 
-void fused(const KernelCall& c) {
-  if (c.out[0].size() == 0) return;
-  const FusedMachine machine(c, *c.attrs.get<rules::FusedAttrs>().program);
+void run_fused(const KernelCall& c, const FusedMachine& machine) {
   const Shape* shapes[most_fused_inputs + 1] = {};
   for (std::size_t k = 0; k < c.in.size(); ++k) shapes[k] = &c.in[k].shape();
-  shapes[of_result] = &c.out[0].shape();
+  shapes[most_fused_inputs] = &c.out[0].shape();
   in_pieces(broadcast_axes(c.out[0].shape(), shapes),
             [&](const FusedAxes& piece, const i64* at) { run_part(c, machine, piece, at); });
+}
+void fused(const KernelCall& c) {
+  if (c.out[0].size() > 0) run_fused(c, FusedMachine(c, *c.attrs.get<rules::FusedAttrs>().program));
 }
 
 }  // namespace TANDEM_NS::cuda

@@ -115,7 +115,35 @@ class Lowering {
   int free_ = 0;
 };
 
+std::size_t width_of(FusedType t) { return t == FusedType::number ? 4 : t == FusedType::flag ? 1 : 2; }
+
 }  // namespace
+
+FusedOperands operands_of(const KernelCall& c, const FusedMachine& machine, const FusedAxes& axes, const i64* at,
+                          int width) {
+  constexpr int of_result = most_fused_inputs;
+  FusedOperands o{};
+  o.n = static_cast<std::uint32_t>(axes.count());
+  o.whole = true;
+  const auto place = [&](void* p, FusedType t, i64 first, bool flat) {
+    const std::size_t bytes = width_of(t), chunk = std::min<std::size_t>(16, static_cast<std::size_t>(width) * bytes);
+    char* const from = static_cast<char*>(p) + first * static_cast<i64>(bytes);
+    o.whole = o.whole && (!flat || reinterpret_cast<std::uintptr_t>(from) % chunk == 0);
+    return from;
+  };
+  for (int k = 0; k < machine.inputs; ++k) {
+    bool scalar = true, flat = true;
+    for (int d = 0; d < axes.axes; ++d) {
+      scalar = scalar && axes.stride[k][d] == 0;
+      flat = flat && axes.stride[k][d] == axes.stride[of_result][d];
+    }
+    o.access[k] = flat ? FusedAccess::flat : scalar ? FusedAccess::scalar : FusedAccess::mapped;
+    o.in[k] = place(c.in[static_cast<std::size_t>(k)].data, machine.in_type[k], at[k], flat);
+  }
+  for (std::size_t k = 0; k < c.out.size(); ++k)
+    o.out[k] = place(c.out[k].data, machine.out_type[k], at[of_result], true);
+  return o;
+}
 
 bool can_fuse(const OpDef& op, Span<const DType> dtypes) {
   for (const DType d : dtypes)

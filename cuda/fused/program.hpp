@@ -3,41 +3,12 @@
 #pragma once
 #include <cstdint>
 
+#include "cuda/fused/code.hpp"
 #include "cuda/index_map.hpp"
 #include "cuda/queue.hpp"
 #include "tandem/attrs/fused.hpp"
-#include "tandem/ops/fused/fusible.hpp"
-
-// The ops that a program may contain, of the list for all devices (ops/fused/fusible.hpp), by how they are computed.
-// They compute in float32; flags are 0 and 1.
-#define TANDEM_CUDA_FUSED_UNARY(f) TANDEM_FUSED_UNARY(f) TANDEM_FUSED_LOOP_UNARY(f)
-#define TANDEM_CUDA_FUSED_BINARY(f) TANDEM_FUSED_BINARY(f) TANDEM_FUSED_LOOP_BINARY(f)
-#define TANDEM_CUDA_FUSED(f) \
-  TANDEM_CUDA_FUSED_UNARY(f) TANDEM_CUDA_FUSED_BINARY(f) TANDEM_FUSED_LOOP_COMPARISON(f) TANDEM_FUSED_LOOP_OTHER(f)
 
 namespace TANDEM_NS::cuda {
-
-/// What an instruction does. round_half and round_bfloat: float32 to the nearest number of that dtype.
-enum class FusedCode : std::uint8_t {
-#define TANDEM_CODE(name) name,
-  TANDEM_CUDA_FUSED(TANDEM_CODE)
-#undef TANDEM_CODE
-      copy,
-  to_flag,
-  round_half,
-  round_bfloat,
-  unknown
-};
-
-// How many ops and inputs a program may have. An op of half precision is an instruction and another that rounds, but
-// the values that are needed at one time are never more than ops and inputs.
-inline constexpr int most_fused_ops = 32, most_fused_inputs = 16, most_fused_instructions = 2 * most_fused_ops,
-                     most_fused_slots = most_fused_ops + most_fused_inputs;
-
-/// How an operand is stored.
-enum class FusedType : std::uint8_t { number, half, bfloat, flag };
-/// How an input is read: its one element; the element of the result's index; one that the map knows.
-enum class FusedAccess : std::uint8_t { scalar, flat, mapped };
 
 /// Reads slots `in` and writes the result to a slot, an output, or both. `carried` is the result of the instruction
 /// before, `nowhere` an absent result.
@@ -53,10 +24,19 @@ struct FusedMachine {
   FusedType in_type[most_fused_inputs], out_type[most_fused_ops];
   FusedInstruction code[most_fused_instructions];
 
+  FusedMachine() = default;
   /// Lowers a program.
   ///   throws  errors::UnimplementedError in the call's name if it is too large, or has ops or dtypes without a code
   FusedMachine(const KernelCall& c, const FusedProgram& p);
 };
+
+/// The axes of a call: those of the inputs, and behind them of the result.
+using FusedAxes = AxisList<most_fused_inputs + 1, max_rank>;
+/// What a kernel of `width` elements a thread is launched with for a piece of a call.
+FusedOperands operands_of(const KernelCall& c, const FusedMachine& machine, const FusedAxes& piece, const i64* at,
+                          int width);
+/// Runs the program on the call's operands.
+void run_fused(const KernelCall& c, const FusedMachine& machine);
 
 /// Whether a program may contain the op, given the dtypes of its inputs and, as the last one, of its result.
 bool can_fuse(const OpDef& op, Span<const DType> dtypes);

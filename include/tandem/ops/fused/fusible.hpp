@@ -20,7 +20,7 @@
 #define TANDEM_FUSED_LOOP_BINARY(f) \
   f(div_no_nan) f(multiply_no_nan) f(relu6_grad) f(elu_grad) f(leaky_relu) f(gelu_grad) f(gelu_tanh_grad) f(silu_grad)
 #define TANDEM_FUSED_LOOP_COMPARISON(f) f(equal) f(not_equal) f(less) f(less_equal) f(greater) f(greater_equal)
-// The same; cuda/fused/fused.cu has a line for each.
+// The same; cuda/fused/compute.inc has a line for each.
 #define TANDEM_FUSED_LOOP_OTHER(f)                                                                            \
   f(leaky_relu_grad) f(select) f(logical_and) f(logical_or) f(logical_xor) f(logical_not) f(is_nan) f(is_inf) \
       f(is_finite)
