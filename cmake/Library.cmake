@@ -78,9 +78,11 @@ function(tandem_add_compiled target)
   endif()
 endfunction()
 
+include(EmbedFused)
 function(tandem_add_cuda target)
   file(GLOB_RECURSE kernels CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*.cu" "${PROJECT_SOURCE_DIR}/cuda/*.cpp")
-  target_sources(${target} PRIVATE ${kernels})
+  tandem_embed_fused(embedded)
+  target_sources(${target} PRIVATE ${kernels} "${embedded}")
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}" ${CUDAToolkit_INCLUDE_DIRS})
   target_compile_definitions(${target} PRIVATE TANDEM_WITH_CUDA=1)
   # Flags are set by hand: CMake before 3.26 does not know nvcc's C++20 flag. cuBLAS is loaded

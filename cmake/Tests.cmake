@@ -121,7 +121,7 @@ if(TANDEM_HEADER_ONLY_TESTS)
 endif()
 
 file(GLOB_RECURSE test_files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}/tests/*_test.cpp")
-list(FILTER test_files EXCLUDE REGEX "^(support|packaging|lint|distribute_nccl|data_gpu)/")
+list(FILTER test_files EXCLUDE REGEX "^(support|packaging|lint|distribute_nccl|data_gpu|cuda/internal)/")
 if(NOT TANDEM_WITH_CUDA)
   list(FILTER test_files EXCLUDE REGEX "^cuda/")
 endif()

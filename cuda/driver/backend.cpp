@@ -8,6 +8,7 @@
 #include "cuda/driver/device.hpp"
 #include "cuda/driver/memory.hpp"
 #include "cuda/driver/uploads.hpp"
+#include "cuda/fused/kernels.hpp"
 #include "cuda/fused/program.hpp"
 #include "cuda/gemm/gemm.hpp"
 #include "tandem/base/error.hpp"
@@ -122,7 +123,7 @@ const Backend backend{.count = &count,
                       .end_capture = &end_capture,
                       .launch_captured = &launch_captured,
                       .release_captured = &release_captured,
-                      .settings = &setting_changes,
+                      .settings = [] { return setting_changes() + fused_kernel_changes(); },
                       .memory_info = &memory_info_of,
                       .set_memory_limit = &limit_memory,
                       .uploads = &uploads};

@@ -12,6 +12,9 @@ Library<Driver> open_driver() {
   o.find(r.functions.init, "cuInit");
   o.find(r.functions.version, "cuDriverGetVersion");
   o.find(r.functions.error_string, "cuGetErrorString");
+  o.find(r.functions.load, "cuModuleLoadData");
+  o.find(r.functions.function, "cuModuleGetFunction");
+  o.find(r.functions.launch, "cuLaunchKernel");
   r.error = o.error();
   return r;
 }

@@ -22,11 +22,14 @@
 
 namespace TANDEM_NS::cuda {
 
-/// libcuda.so.1, the driver.
+/// libcuda.so.1, the driver. The last three are for kernels compiled at run time.
 struct Driver {
   decltype(&::cuInit) init;
   decltype(&::cuDriverGetVersion) version;
   decltype(&::cuGetErrorString) error_string;
+  decltype(&::cuModuleLoadData) load;
+  decltype(&::cuModuleGetFunction) function;
+  decltype(&::cuLaunchKernel) launch;
 };
 
 /// libcublasLt of the major version that this library was built with.

@@ -1,9 +1,10 @@
-// The CUDA kernel of fused programs: an interpreter. Each thread
+// The CUDA kernel of fused programs: an interpreter, which runs until a program is compiled (kernels.hpp). Each thread
 // computes a few adjacent elements, whose values are in shared memory, in slots of its own, so that threads need not
 // wait for each other; the result of the last instruction stays in registers. The ops are the rules of their own
 // kernels, so results have the same bits. Inputs are read before the first result is written: a result may have the
 // buffer of an input of its size.
 #include "cuda/chunk.hpp"
+#include "cuda/fused/kernels.hpp"
 #include "cuda/fused/program.hpp"
 #include "tandem/ops/pointwise/activation.inl"
 #include "tandem/ops/pointwise/arith.inl"
@@ -104,6 +105,7 @@ void run_as(const KernelCall& c, const FusedMachine& machine, const FusedAxes& a
 // As many elements a thread as their slots leave room for in the 48 KiB of shared memory that every kernel has.
 void run_part(const KernelCall& c, const FusedMachine& machine, const FusedAxes& axes, const i64* at) {
   static_assert(most_fused_slots <= 48);
+  if (launch_compiled(c, machine, axes, at)) return;
   if (machine.slots <= 4) run_as<8, 4>(c, machine, axes, at);
   else if (machine.slots <= 6) run_as<8, 6>(c, machine, axes, at);
   else if (machine.slots <= 12) run_as<4, 12>(c, machine, axes, at);

@@ -48,6 +48,28 @@ TANDEM_API bool launch_blocking();
 TANDEM_API void allow_tf32(bool allowed);
 TANDEM_API bool tf32_allowed();
 
+/// How the fused groups of traced functions run: interpreted by one kernel for all; by a kernel of their own that a
+/// thread compiles in the background, interpreted until then; or so that the first call waits for its kernel.
+enum class KernelCompilation : std::uint8_t { off, background, wait };
+/// Sets how fused groups run from now on. In the background by default; the environment variable TANDEM_CUDA_COMPILE is
+/// `off`, `background` or `wait`. Results are the same bits. Where NVRTC is missing or fails, groups are interpreted,
+/// and there is one warning.
+TANDEM_API void set_kernel_compilation(KernelCompilation how);
+TANDEM_API KernelCompilation kernel_compilation();
+/// Sets the folder in which compiled kernels are kept for later processes; empty: they are not. By default the
+/// environment variable TANDEM_CUDA_KERNEL_CACHE, otherwise `tandem` in $XDG_CACHE_HOME or in ~/.cache.
+TANDEM_API void set_kernel_cache(const std::string& folder);
+TANDEM_API std::string kernel_cache();
+
+/// What became of the kernels of fused groups so far, on all devices.
+struct KernelCounts {
+  std::uint64_t ready = 0;     ///< that can be launched: compiled, or read from the folder
+  std::uint64_t compiled = 0;  ///< by NVRTC
+  std::uint64_t failed = 0;    ///< whose groups stay interpreted
+  std::uint64_t launched = 0;  ///< launches, of which a CUDA graph repeats some
+};
+TANDEM_API KernelCounts kernel_counts();
+
 }  // namespace TANDEM_NS::cuda
 
 #if TANDEM_IS_HEADER_ONLY

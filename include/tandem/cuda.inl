@@ -11,6 +11,8 @@ namespace detail {
   errors::raise<errors::UnavailableError>(function, "no CUDA device: " + why_unavailable());
 }
 inline bool tf32_wish = false, blocking_wish = false;
+inline KernelCompilation compilation_wish = KernelCompilation::background;
+inline std::string cache_wish;
 }  // namespace detail
 
 TANDEM_INLINE bool available() { return false; }
@@ -33,6 +35,11 @@ TANDEM_INLINE void set_launch_blocking(bool blocking) { detail::blocking_wish = 
 TANDEM_INLINE bool launch_blocking() { return detail::blocking_wish; }
 TANDEM_INLINE void allow_tf32(bool allowed) { detail::tf32_wish = allowed; }
 TANDEM_INLINE bool tf32_allowed() { return detail::tf32_wish; }
+TANDEM_INLINE void set_kernel_compilation(KernelCompilation how) { detail::compilation_wish = how; }
+TANDEM_INLINE KernelCompilation kernel_compilation() { return detail::compilation_wish; }
+TANDEM_INLINE void set_kernel_cache(const std::string& folder) { detail::cache_wish = folder; }
+TANDEM_INLINE std::string kernel_cache() { return detail::cache_wish; }
+TANDEM_INLINE KernelCounts kernel_counts() { return {}; }
 
 }  // namespace TANDEM_NS::cuda
 #endif

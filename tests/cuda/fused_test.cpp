@@ -19,17 +19,27 @@ In there(const In& in) {
   for (const Tensor& t : in) r.push_back(t.gpu());
   return r;
 }
+// How programs run: on a GPU compiled, too; the emulator's tests of that are in internal/.
+std::vector<cuda::KernelCompilation> ways() {
+  if (emulator::barrier) return {cuda::KernelCompilation::off};
+  return {cuda::KernelCompilation::off, cuda::KernelCompilation::wait};
+}
 // Runs f on the device, op by op and traced, and on the CPU. Its graph must have as many fused ops as said.
 void check(const Fn& f, const In& in, i64 fused = 1) {
   const In on_gpu = there(in);
   auto traced = function([&](const In& x) { return In{f(x)}; });
   const Tensor want = f(in), eager = f(on_gpu);
-  for (int run = 0; run < 3; ++run) {
-    const Tensor got = traced(on_gpu)[0];
-    CHECK(got.device() == gpu);
-    CHECK(table_calls::same_bits(got, eager));
-    check_near(got, want);
+  const cuda::KernelCompilation before = cuda::kernel_compilation();
+  for (const cuda::KernelCompilation way : ways()) {
+    cuda::set_kernel_compilation(way);
+    for (int run = 0; run < 3; ++run) {
+      const Tensor got = traced(on_gpu)[0];
+      CHECK(got.device() == gpu);
+      CHECK(table_calls::same_bits(got, eager));
+      check_near(got, want);
+    }
   }
+  cuda::set_kernel_compilation(before);
   i64 found = 0;
   for (const auto& n : traced.get_concrete_function(on_gpu)->optimized().nodes) found += n.op == &fused_op;
   CHECK(found == fused);

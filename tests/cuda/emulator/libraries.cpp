@@ -5,6 +5,7 @@
 
 #include "cuda/driver/driver.hpp"
 #include "tandem/base/half.hpp"
+#include "tests/cuda/emulator/compiler.hpp"
 #include "tests/cuda/emulator/memory.hpp"
 #include "tests/cuda/emulator/stream.hpp"
 
@@ -128,7 +129,8 @@ namespace TANDEM_NS::cuda {
 const Library<Driver>& driver() {
   static const Library<Driver> r{
       {[](unsigned) { return CUDA_SUCCESS; }, [](int* v) { return *v = 13000, CUDA_SUCCESS; },
-       [](CUresult, const char** text) { return *text = "none", CUDA_SUCCESS; }},
+       [](CUresult, const char** text) { return *text = "none", CUDA_SUCCESS; }, &emulator::load_kernel,
+       &emulator::kernel_function, &emulator::launch_kernel},
       {}};
   return r;
 }
