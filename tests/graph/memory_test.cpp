@@ -133,6 +133,51 @@ TEST_CASE("memory_for: bodies of control flow") {
   CHECK(said >= added * 0.99 - slack);
 }
 
+TEST_CASE("memory_for: sums of loops, which take a tensor more from the 64th iteration on") {
+  const Tensor w = values({1024, 1024}) * 0.001f, start = values({1024, 1});
+  const auto grad_of_scan = [&](const Tensor& rows) {
+    GradientTape tape;
+    tape.watch(w);
+    const Tensor y = scan([&](const Tensor& state, const Tensor& row) { return matmul(w, state) + row; }, rows, start);
+    return tape.gradient(reduce_sum(y), w);
+  };
+  const auto added_by = [](const auto& f, const Tensor& x) {
+    memory::reset_peak();
+    const std::int64_t before = memory::info().live;
+    [[maybe_unused]] const Tensor result = f(x);
+    return static_cast<double>(memory::info().peak - before);
+  };
+  for (const i64 rows : {5, 63, 64, 200}) {  // not known when the loop is traced
+    const auto f = function(grad_of_scan, {.input_signature = {{{none, 1, 1}, float32}}});
+    const Tensor x = values({rows, 1, 1});
+    const auto said = static_cast<double>(f.memory_for(x).call());
+    const double added = added_by(f, x);
+    CAPTURE(rows, added, said);
+    CHECK(said <= added * 1.01 + slack);
+    CHECK(said >= added * 0.99 - slack);
+  }
+  const auto by_limit = [&](i64 limit, i64 iterations) {
+    return function([&, limit, iterations](const Tensor& x) {
+      GradientTape tape;
+      tape.watch(w);
+      const auto [i, y] =
+          while_loop([iterations](const Tensor& k, const Tensor&) { return k < iterations; },
+                     [&](const Tensor& k, const Tensor& state) { return std::tuple(k + i64{1}, matmul(w, state)); },
+                     std::tuple(constant(i64{0}), x), {.maximum_iterations = limit});
+      return tape.gradient(reduce_sum(y), w);
+    });
+  };
+  const double tensor = 1024 * 1024 * sizeof(float);
+  for (const auto& [limit, iterations] : {std::pair(i64{10}, i64{5}), std::pair(i64{1000}, i64{5})}) {
+    const auto f = by_limit(limit, iterations);
+    const auto said = static_cast<double>(f.memory_for(start).call());
+    const double added = added_by(f, start), most = limit < 64 ? added : added + tensor;  // 64 might follow
+    CAPTURE(limit, added, said);
+    CHECK(said <= most * 1.01 + slack);
+    CHECK(said >= most * 0.99 - slack);
+  }
+}
+
 TEST_CASE("memory_for: op by op, values are freed after their last use") {
   const auto f = function(
       [](const Tensor& a) {

@@ -21,7 +21,9 @@ struct MemoryUse {
   i64 buffers = 0;  ///< the most bytes at once of tensors that a call makes beside the arena, such as its results
   /// Copies of weights in the order in which kernels read them: about these many, from the third call on.
   i64 packed = 0;
-  /// Whether every size is known. If not, what depends on data is left out, and values of ops that run one by one.
+  /// Whether every size is known. Where a loop's number of iterations is not, the gradients of what all iterations
+  /// read count twice, which they take from the 64th iteration on. If a size is not known, what depends on data is left
+  /// out, and values of ops that run one by one.
   bool is_complete = true;
   std::vector<Buffer> largest;  ///< buffers, and what lies in the arena, the largest first; up to 20
 

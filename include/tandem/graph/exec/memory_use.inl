@@ -1,12 +1,14 @@
 // Definitions of graph/exec/memory_use.hpp: a walk through the graph as a call takes it.
 #pragma once
 #include <algorithm>
+#include <limits>
 
 #include "tandem/core/allocator.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/graph/control/body.hpp"
 #include "tandem/graph/control/control_ops.hpp"
 #include "tandem/graph/control/loop_layout.hpp"
+#include "tandem/graph/control/loop_sums.hpp"
 #include "tandem/graph/exec/memory_use.hpp"
 #include "tandem/graph/exec/plan.hpp"
 #include "tandem/graph/exec/program.hpp"
@@ -43,6 +45,9 @@ TANDEM_LAZY class MemoryWalk {
     for (const Plan::Arena& a : plan_.arenas)
       use_.arena += a.device.kind == Device::cpu ? block_of(a.bytes) : static_cast<i64>(a.bytes);
     if (!planned_) find_last_uses();
+    producers_.resize(g_.specs.size());
+    for (const NodeId i : g_.nodes.ids())
+      for (int k = 0; k < g_.nodes[i].outputs; ++k) producers_[g_.nodes[i].first_out + k] = i;
     for (const NodeId i : g_.nodes.ids()) pass(i);
     use_.buffers = most_;
     std::stable_sort(use_.largest.begin(), use_.largest.end(),
@@ -127,10 +132,26 @@ TANDEM_LAZY class MemoryWalk {
       use_.is_complete &= inner.is_complete;
       most = std::max(most, inner.buffers);
     }
-    if (loop)
+    if (loop && most_iterations(n) >= LoopSums::block)
       for (int k = 0; k < n.outputs; ++k)
         if (is_sum(*loop, static_cast<std::size_t>(k))) outputs += known(g_.spec(n.first_out + k));  // of its block
     most_ = std::max(most_, live_ + most + (loop ? outputs : 0));
+  }
+  // The most iterations that a loop can have, as far as the graph says: the number of its rows, or a limit.
+  i64 most_iterations(const Node& loop) const {
+    const auto& a = loop.attrs.get<rules::LoopAttrs>();
+    const LoopLayout at(a);
+    for (std::size_t i = 0; i < at.rows; ++i) {
+      const std::size_t input = is_ragged(a.ragged_rows, i) ? at.row_table(a, i) : at.first_row() + i;
+      if (const i64 n = g_.spec(loop.in[static_cast<unsigned>(input)]).shape.dim(0); n != none) return n;
+    }
+    const NodeId limit = producers_[loop.in[0]];
+    constexpr i64 unknown = std::numeric_limits<i64>::max();
+    if (!limit.is_set()) return unknown;
+    const Node& n = g_.nodes[limit];
+    if (n.op == &loop_op) return most_iterations(n);  // that whose gradient this is
+    const Tensor* const t = constant_of(n);
+    return t && t->has_data() && t->device().kind == Device::cpu ? t->item<i64>() : unknown;
   }
   void count_packed(const Node& n) {
     const ValueId v = planned_ && n.in.size() > 1 ? plan_.base[n.in[1]] : ValueId();
@@ -161,6 +182,7 @@ TANDEM_LAZY class MemoryWalk {
   ById<VariableIndex, NodeId> last_read_;   // the last use of a read so far
   ById<NodeId, LeanVector<ValueId>> dies_;  // op by op: the values that are dead after it
   LeanVector<ValueId> packed_;              // with packed forms
+  ById<ValueId, NodeId> producers_;
 };
 
 }  // namespace detail
