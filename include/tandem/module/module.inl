@@ -132,6 +132,8 @@ TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = tr
   const std::lock_guard lock(c.mutex);
   const std::size_t before = c.items.size();
   LeanVector<std::string> restored;  // they are expected until all have been added
+  LeanVector<std::pair<Variable, Tensor>> values;
+  LeanVector<Contents::Replaced> replaced;
   try {
     for (const Named& n : named) {
       Ref<Contents::Item>* const member = c.member(n.variable);
@@ -139,13 +141,16 @@ TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = tr
       if (!c.expected.empty() && n.weight.is_set()) {
         restored.push_back(c.path_of(n));
         if (const Tensor* t = c.expected_for(restored.back(), n.variable.spec()))
-          n.variable.set_untracked(t->to(n.variable.device()));
+          values.emplace_back(n.variable, t->to(n.variable.device()));
       }
-      if (member) c.replace(*member, make_ref<Contents::Item>(n));
+      replaced.make_room();
+      if (member) replaced.push_back(c.replace(*member, make_ref<Contents::Item>(n)));
       else c.add(make_ref<Contents::Item>(n));
     }
+    for (const auto& [variable, value] : values) variable.set_untracked(value);
   } catch (...) {
     c.shrink_to(before);
+    while (!replaced.empty()) c.undo(replaced.back()), replaced.pop_back();
     throw;
   }
   for (const std::string& path : restored) c.expected.erase(path);

@@ -28,8 +28,12 @@ class Module::Names {
  public:
   bool contains(const std::string& name) const { return numbers_.contains(name); }
   void insert(const std::string& name) { numbers_.try_emplace(name, 1); }
+  using Entry = std::map<std::string, int>::node_type;
+  /// Removes a name, which put_back() makes one again without an allocation; restart() must follow.
+  Entry take(const std::string& name) noexcept { return numbers_.extract(name); }
+  void put_back(Entry&& entry) noexcept { numbers_.insert(std::move(entry)); }
   /// Removes a name; restart() must follow.
-  void erase(const std::string& name) { numbers_.erase(name); }
+  void erase(const std::string& name) noexcept { numbers_.erase(name); }
   /// Lets all searches begin anew.
   void restart() {
     for (auto& [kind, number] : numbers_) number = 1;
@@ -108,15 +112,27 @@ struct Module::Contents final : Opaque {
     if (!item->is_module()) variables.push_back(item.get());
     return *item;
   }
+  // What replace() has replaced.
+  struct Replaced {
+    Ref<Item> now, before;
+    Names::Entry name;  // that of `before`, unless it is kept
+  };
   // Replaces an item by one of another name, which is free or its own, or of another Variable.
-  void replace(Ref<Item>& item, const Ref<Item>& now) {
-    const Ref<Item> before = item;
-    if (now->named.path != before->named.path) {
+  Replaced replace(Ref<Item>& item, const Ref<Item>& now) {
+    Replaced r{now, item, {}};
+    if (now->named.path != item->named.path) {
       names.insert(now->named.path);
-      names.erase(before->named.path), names.restart();
+      r.name = names.take(item->named.path), names.restart();
     }
-    *std::find(variables.begin(), variables.end(), before.get()) = now.get();
+    *std::find(variables.begin(), variables.end(), item.get()) = now.get();
     item = now;
+    return r;
+  }
+  // Undoes it, as the latest change but for items that were added.
+  void undo(Replaced& r) noexcept {
+    if (r.name) names.erase(r.now->named.path), names.put_back(std::move(r.name)), names.restart();
+    *std::find(variables.begin(), variables.end(), r.now.get()) = r.before.get();
+    *std::find(items.begin(), items.end(), r.now) = r.before;
   }
   // The item of a Variable that own_member() has added, by the Variable, or null.
   Ref<Item>* member(const Variable& v) {
