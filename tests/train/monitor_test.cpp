@@ -95,6 +95,30 @@ TEST_CASE("may_set_values: true for what is derived from a callback of the libra
   CHECK(Derived<train::LambdaCallback>(train::LambdaCallbackOptions()).may_set_values());
 }
 
+TEST_CASE("LambdaCallback: values may be set where there is no epoch, and stay out of the history") {
+  const Points points(16);
+  const auto set = [](train::Run& run) { run.set_value("gap", 1); };
+  std::vector<double> seen;
+  const auto look = [&](train::Run& run) { seen.push_back(run.values()["gap"]); };
+  const auto fit = [&](train::LambdaCallbackOptions sets, train::LambdaCallbackOptions looks) {
+    return train::Trainer(network(), options())
+        .fit(points.batches(8), {.epochs = 2,
+                                 .validation_data = points.batches(8),
+                                 .callbacks = {train::LambdaCallback(std::move(sets)),
+                                               train::LambdaCallback(std::move(looks)), train::EarlyStopping()}});
+  };
+  const std::vector<std::string> usual = fit({}, {}).names();
+  CHECK(fit({.on_begin = set}, {.on_begin = look}).names() == usual);
+  CHECK(fit({.on_end = set}, {.on_end = look}).names() == usual);
+  CHECK(seen == std::vector<double>{1, 1});
+  const auto fails = [](train::Run&) { throw std::runtime_error("enough"); };
+  CHECK_THROWS_WITH(
+      fit({.on_exception = [&](train::Run& run, std::exception_ptr) { set(run), look(run); }}, {.on_step_end = fails}),
+      "enough");
+  CHECK(seen.size() == 3);
+  CHECK(train::LambdaCallback({.on_checkpoint = set}).may_set_values());
+}
+
 TEST_CASE("a metric that is not a scalar has no value, and so no name to monitor") {
   const Points points(16);
   const auto batches = data::from_tensor_slices({points.x, one_hot(points.y, 2)}).batch(8);

@@ -45,8 +45,9 @@ class TANDEM_API Run {
   /// several processes (distribute/strategy.hpp), values of an epoch that has ended are of the rows of all, others of
   /// this process's.
   const Values& values() const;
-  /// Adds a value to those of the epoch, in on_epoch_end; callbacks behind this one see it.
-  ///   throws  errors::FailedPreconditionError in a callback whose may_set_values() is false
+  /// Adds a value to those of the epoch, in on_epoch_end; callbacks behind this one see it. In on_begin and when
+  /// training has ended there is no epoch: they alone see it, and the history does not have it.
+  ///   throws  errors::FailedPreconditionError during an epoch, in a callback whose may_set_values() is false
   void set_value(const std::string& name, double value);
   /// The names of the values that each epoch will have, with "val_..." those of its validation; null if they are not
   /// known before the first step: a callback may add some (Callback::may_set_values), or the Trainer has a step of its
@@ -132,8 +133,9 @@ class Callback {
   /// Whether on_step_end or on_evaluate may call Run::stop(). If a callback of one of several processes may, all
   /// exchange a small message after each step.
   virtual bool may_stop_after_step() const { return true; }
-  /// Whether it may call Run::set_value(). If no callback does, a name to monitor that no epoch will have raises before
-  /// the first step, not after the first epoch. True for a class derived from one of the library's callbacks.
+  /// Whether it may call Run::set_value() during an epoch. If no callback does, a name to monitor that no epoch will
+  /// have raises before the first step, not after the first epoch. True for a class derived from one of the library's
+  /// callbacks.
   virtual bool may_set_values() const { return true; }
 
  protected:

@@ -253,7 +253,8 @@ class TANDEM_API LambdaCallback : public Callback {
   void on_end(Run& run) override { call(f_.on_end, run); }
   bool may_stop_after_step() const override { return f_.on_step_end || f_.on_evaluate; }
   bool may_set_values() const override {
-    return f_.on_epoch_begin || f_.on_step_end || f_.on_evaluate || f_.on_epoch_end || !is_exactly<LambdaCallback>();
+    return f_.on_epoch_begin || f_.on_step_end || f_.on_evaluate || f_.on_epoch_end || f_.on_checkpoint_begin ||
+           f_.on_checkpoint || !is_exactly<LambdaCallback>();
   }
 
  private:

@@ -92,6 +92,7 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
   open_folder(fit);  // a run that is refused changes nothing: no callback is called
   try {
     begin(fit);
+    fit.in_epochs = true;
     // An epoch in which a callback has stopped the training is ended like others, also when the run goes on.
     for (; run.epoch_ < run.epochs_ && (!run.stopped_ || fit.goes_on) && !fit.is_interrupted && !fit.is_over(step);
          ++run.epoch_) {
@@ -99,6 +100,7 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
       end_epoch(fit);
     }
     if (fit.is_over(step) && run.step_in_epoch_ > 0 && !fit.is_interrupted) end_part(fit);
+    fit.in_epochs = false;
     if (fit.progress) fit.progress->end();
     if (fit.is_interrupted) {
       save(fit, run.epoch_, run.step_in_epoch_, true);
@@ -116,6 +118,7 @@ TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& o
     run.history_.exit_status = static_cast<int>(status[0]);
   } catch (...) {
     data_epoch = fit.feed.position().epoch + 1;
+    fit.in_epochs = false;
     fit.progress.reset();  // ends the line before the text of the error
     tell_callbacks(fit, std::current_exception());
     throw;
@@ -166,6 +169,7 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
   Run& run = fit.run;
   name_values(fit);
   fit.each_callback_of_all(step, [&](Callback& c) { c.on_begin(run); });
+  run.values_ = {};
   if (!fit.options.directory.empty()) {
     detail::RunPlace place;
     if (restore(fit, place)) {

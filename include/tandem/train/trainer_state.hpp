@@ -81,6 +81,7 @@ struct TrainerState::Fit {
   Values part = {};        // the values of the epoch in which the steps have ended
   bool goes_on = false;    // in the middle of an epoch
   bool saved = false;      // the present state is in a checkpoint
+  bool in_epochs = false;  // not before the first one, nor when training has ended
   bool is_interrupted = false, is_save_due = false;
   enum class AfterSteps : std::uint8_t { exchange, carried, nothing } after_steps = AfterSteps::exchange;
   i64 save_steps = 0;  // of the first replica
@@ -128,7 +129,7 @@ struct TrainerState::Fit {
   void each_callback(const F& f) const {
     for (const AnyCallback& c : options.callbacks) {
       if (!replicas.is_first() && c->is_for_first_replica()) continue;
-      run.may_set_values_ = c->may_set_values();
+      run.may_set_values_ = !in_epochs || c->may_set_values();
       f(*c);
     }
   }
