@@ -70,4 +70,18 @@ class [[nodiscard]] ReplicationScope {
   Replication* const outer_;
 };
 
+namespace detail {
+/// Calls f, and tells the other processes of a replication, if there are any, of what it raises.
+template <class F>
+auto with_report(Replication* of, const F& f) {
+  try {
+    return f();
+  } catch (...) {
+    if (of && TANDEM_VIRTUAL(*of, Replication::size)() > 1)
+      TANDEM_VIRTUAL(*of, Replication::tell_of_error)(std::current_exception());
+    throw;
+  }
+}
+}  // namespace detail
+
 }  // namespace TANDEM_NS

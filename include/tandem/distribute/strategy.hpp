@@ -78,12 +78,8 @@ class TANDEM_API MultiWorkerMirroredStrategy {
   template <class F, class... A>
   auto run(F&& f, A&&... arguments) const {
     const ReplicationScope in(replication());
-    try {
-      return std::forward<F>(f)(std::forward<A>(arguments)...);
-    } catch (...) {
-      tell_of_error();
-      throw;
-    }
+    return tandem::detail::with_report(replication(),
+                                       [&] { return std::forward<F>(f)(std::forward<A>(arguments)...); });
   }
   const Communicator& group() const;
   int num_replicas_in_sync() const { return group().size(); }
@@ -129,7 +125,6 @@ class TANDEM_API MultiWorkerMirroredStrategy {
  private:
   static Tensor own_rows(const Tensor& x, i64 first, i64 step);
   Replication* replication() const;
-  void tell_of_error() const;  // of the exception that is being handled
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -100,10 +100,6 @@ TANDEM_INLINE MultiWorkerMirroredStrategy::~MultiWorkerMirroredStrategy() = defa
 
 TANDEM_INLINE const Communicator& MultiWorkerMirroredStrategy::group() const { return state_->group; }
 TANDEM_INLINE Replication* MultiWorkerMirroredStrategy::replication() const { return state_.get(); }
-TANDEM_INLINE void MultiWorkerMirroredStrategy::tell_of_error() const {
-  state_->tell_of_error(std::current_exception());
-}
-
 TANDEM_INLINE Tensor MultiWorkerMirroredStrategy::reduce(ReduceOp op, const Tensor& value) const {
   return all_reduce(value, {.op = op, .group = group()});
 }

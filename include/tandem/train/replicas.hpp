@@ -32,8 +32,6 @@ class Replicas {
   }
   /// Replaces each number by the largest that a process has.
   void largest(std::vector<i64>& numbers) const;
-  /// Tells the others of the exception that is being handled, as they may wait for this process.
-  void tell_of_error() const;
   /// Gives all of them the state of the first one's global generator.
   void share_generator() const;
   void begin_step(i64 step) const;
@@ -49,17 +47,5 @@ class Replicas {
   Values shared(const Values& values) const;
   Replication* const replication_ = tandem::detail::replication;
 };
-
-/// Calls f, and tells the other processes of a replication of an error that it raises.
-template <class F>
-auto with_report(Replication* replication, const F& f) {
-  try {
-    return f();
-  } catch (...) {
-    const ReplicationScope scope(replication);
-    Replicas().tell_of_error();
-    throw;
-  }
-}
 
 }  // namespace TANDEM_NS::train::detail

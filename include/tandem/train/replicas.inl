@@ -32,9 +32,6 @@ TANDEM_INLINE bool Replicas::others_raised(const std::exception_ptr& error, std:
   numbers.pop_back();
   return is_raised;
 }
-TANDEM_INLINE void Replicas::tell_of_error() const {
-  if (are_several()) TANDEM_VIRTUAL(*replication_, Replication::tell_of_error)(std::current_exception());
-}
 TANDEM_INLINE void Replicas::share_generator() const {
   if (!are_several()) return;
   const Variable& state = random::global_generator().state();

@@ -353,10 +353,10 @@ TANDEM_INLINE Trainer& Trainer::operator=(Trainer&&) noexcept = default;
 TANDEM_INLINE Trainer::~Trainer() = default;
 
 TANDEM_INLINE History Trainer::fit(const Batches& data, FitOptions options) {
-  return detail::with_report(state_->strategy(), [&] { return state_->fit(data, options); });
+  return tandem::detail::with_report(state_->strategy(), [&] { return state_->fit(data, options); });
 }
 TANDEM_INLINE History Trainer::fit(const Tensor& x, const Tensor& y, FitOptions options) {
-  return detail::with_report(state_->strategy(), [&] {
+  return tandem::detail::with_report(state_->strategy(), [&] {
     impl::check_options(options);
     return state_->fit(impl::batches_of(x, y, options.batch_size, options.shuffle, state_->strategy()), options);
   });
@@ -366,7 +366,7 @@ TANDEM_INLINE History Trainer::train(const Batches& data, FitOptions options) {
   return fit(data, std::move(options));
 }
 TANDEM_INLINE Values Trainer::evaluate(const Batches& data) {
-  Values r = detail::with_report(state_->strategy(), [&] { return state_->evaluate(data); });
+  Values r = tandem::detail::with_report(state_->strategy(), [&] { return state_->evaluate(data); });
   r.set("global_step", static_cast<double>(step()));
   return r;
 }
@@ -378,7 +378,7 @@ TANDEM_INLINE Tensor Trainer::predict(const Batches& data) {
   if (!data) errors::raise<errors::InvalidArgumentError>("predict", "there is no data set");
   if (data.cardinality() == data::infinite_cardinality)
     errors::raise<errors::InvalidArgumentError>("predict", "the data set has no end: take() so many batches");
-  return detail::with_report(state_->strategy(), [&] {
+  return tandem::detail::with_report(state_->strategy(), [&] {
     std::vector<Tensor> results;
     Batch batch;
     const auto cursor = data.open({});
