@@ -9,6 +9,13 @@ namespace TANDEM_NS::train {
 
 class GradientAccumulator;
 
+namespace detail {
+/// Whether the gradients that are set are finite, a bool scalar.
+TANDEM_API Tensor are_finite(const std::vector<Gradient>& gradients);
+/// Whether it is true in all processes of the replication; in this one, if there is none.
+TANDEM_API Tensor true_in_all(const Tensor& here);
+}  // namespace detail
+
 struct LossScaleOptions {
   double initial = 32768;   ///< the first factor
   i64 growth_steps = 2000;  ///< the factor doubles after so many steps without an infinite gradient; 0: it is constant
@@ -39,6 +46,8 @@ class TANDEM_API LossScale : public Module {
                        const std::vector<Variable>& variables) const;
   void apply_gradients(const GradientAccumulator& optimizer, const std::vector<Gradient>& gradients,
                        const std::vector<Variable>& variables) const;
+  /// Divides gradients of scaled(loss) by the factor.
+  void unscale(std::vector<Gradient>& gradients) const;
   /// The number of steps that were left out, an int64 scalar.
   Tensor skipped() const { return variable(2).read_value(); }
 

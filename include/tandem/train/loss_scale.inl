@@ -18,20 +18,25 @@ template <class O>
 void apply_if_finite(const LossScale& scale, const O& optimizer, std::vector<Gradient> gradients,
                      const std::vector<Variable>& variables) {
   optimizer.build(variables);
-  Tensor finite = constant(true);
-  for (Gradient& g : gradients) {
-    if (!g.is_set()) continue;
-    finite = logical_and(finite, reduce_all(is_finite(g.values())));
-    g = g.with_values(g.values() / cast(scale.value(), g.values().dtype()));
-  }
-  if (Replication* const r = tandem::detail::replication)
-    finite = equal(TANDEM_VIRTUAL(*r, Replication::sum)(cast(finite, DType::int32)),
-                   TANDEM_VIRTUAL(*r, Replication::size)());
+  scale.unscale(gradients);
+  const Tensor finite = detail::true_in_all(detail::are_finite(gradients));
   cond(
       finite, [&] { optimizer.apply_gradients(gradients, variables); }, [] {});
   scale.update(finite);
 }
 }  // namespace impl
+
+TANDEM_INLINE Tensor detail::are_finite(const std::vector<Gradient>& gradients) {
+  Tensor finite = constant(true);
+  for (const Gradient& g : gradients)
+    if (g.is_set()) finite = logical_and(finite, reduce_all(is_finite(g.values())));
+  return finite;
+}
+TANDEM_INLINE Tensor detail::true_in_all(const Tensor& here) {
+  Replication* const r = tandem::detail::replication;
+  if (!r) return here;
+  return equal(TANDEM_VIRTUAL(*r, Replication::sum)(cast(here, DType::int32)), TANDEM_VIRTUAL(*r, Replication::size)());
+}
 
 TANDEM_INLINE LossScale::LossScale(LossScaleOptions o) : growth_steps_(o.growth_steps) {
   if (!(o.initial >= 1) || o.initial > 1e30)
@@ -54,6 +59,10 @@ TANDEM_INLINE void LossScale::apply_gradients(const GradientAccumulator& optimiz
                                               const std::vector<Gradient>& gradients,
                                               const std::vector<Variable>& variables) const {
   impl::apply_if_finite(*this, optimizer, gradients, variables);
+}
+TANDEM_INLINE void LossScale::unscale(std::vector<Gradient>& gradients) const {
+  for (Gradient& g : gradients)
+    if (g.is_set()) g = g.with_values(g.values() / cast(value(), g.values().dtype()));
 }
 TANDEM_INLINE void LossScale::update(const Tensor& finite) const {
   const Variable &scale = variable(0), &good = variable(1), &skipped = variable(2);

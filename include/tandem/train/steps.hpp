@@ -105,7 +105,6 @@ class ModelSteps final : public Steps {
                      Tensor* asks) const;
   Tensor are_finite(const std::vector<Gradient>& gradients, const std::vector<Variable>& weights) const;
   void check(std::vector<Gradient>& gradients, const std::vector<Variable>& weights) const;
-  void unscale(std::vector<Gradient>& gradients) const;
   void accumulate(std::vector<Gradient>& gradients, const std::vector<Variable>& weights, bool update) const;
   void apply(const std::vector<Gradient>& gradients, const std::vector<Variable>& weights) const;
   void measure(const Parts& parts, const Tensor& predictions, const Tensor& loss) const;

@@ -166,7 +166,7 @@ TANDEM_INLINE Tensor ModelSteps::train_once(const Batch& batch, Kind kind, Tenso
   Tensor loss = mean_of_all(gradients, shards.in_all(), weights, asks);
   if (kind.checked) loss = debugging::check_numerics(loss, "the loss");  // before the weights change
   if (kind.checked && !options.loss_scale) check(gradients, weights);
-  unscale(gradients);
+  if (options.loss_scale) options.loss_scale->unscale(gradients);
   accumulate(gradients, weights, kind.update);
   if (kind.update && options.loss_scale) {
     const Tensor finite = are_finite(gradients, weights);
@@ -246,13 +246,8 @@ TANDEM_INLINE Tensor ModelSteps::mean_of_all(std::vector<Gradient>& gradients, i
 // Whether all gradients are finite, in this process; if some of the processes have others, in all of them.
 TANDEM_INLINE Tensor ModelSteps::are_finite(const std::vector<Gradient>& gradients,
                                             const std::vector<Variable>& weights) const {
-  Tensor finite = constant(true);
-  for (const Gradient& g : gradients)
-    if (g.is_set()) finite = logical_and(finite, reduce_all(is_finite(g.values())));
-  if (!impl::differ_between_processes(weights)) return finite;
-  Replication* const r = tandem::detail::replication;
-  return equal(TANDEM_VIRTUAL(*r, Replication::sum)(cast(finite, DType::int32)),
-               TANDEM_VIRTUAL(*r, Replication::size)());
+  const Tensor here = detail::are_finite(gradients);
+  return impl::differ_between_processes(weights) ? detail::true_in_all(here) : here;
 }
 // Raises if a gradient is not finite, in all processes if one has it. With a loss scale such steps are left out
 // instead.
@@ -261,11 +256,6 @@ TANDEM_INLINE void ModelSteps::check(std::vector<Gradient>& gradients, const std
   if (impl::differ_between_processes(weights)) of_all = where(are_finite(gradients, weights), 0.f, std::nanf(""));
   gradients = tandem::detail::checked_gradients(gradients, weights);
   if (of_all.is_set()) debugging::check_numerics(of_all, "a gradient of another process");
-}
-TANDEM_INLINE void ModelSteps::unscale(std::vector<Gradient>& gradients) const {
-  if (!options.loss_scale) return;
-  for (Gradient& g : gradients)
-    if (g.is_set()) g = g.with_values(g.values() / cast(options.loss_scale->value(), g.values().dtype()));
 }
 // Adds the gradients to the sums of .accumulate_steps batches; those of the last one become the means of all. If one
 // batch has a gradient that is not finite, so has the mean. The sum of a weight that was frozen meanwhile is dropped.
