@@ -33,7 +33,7 @@ void check_layer_gradients(const F& f, const tandem::Tensor& x, const std::vecto
       return l;
     };
     const double difference = (at(1e-5) - at(-1e-5)) / 2e-5;
-    CHECK(reduce_sum(g[i].dense() * direction).template item<double>() == Approx(difference).margin(1e-6));
+    CHECK(reduce_sum(g[i].tensor() * direction).template item<double>() == Approx(difference).margin(1e-6));
   }
 }
 

@@ -23,7 +23,8 @@ TANDEM_INLINE Grads call_backward(const CustomBackward& backward, const Tensor& 
         "custom_gradient", "the backward function gave " + std::to_string(r.size()) + " gradients for " +
                                std::to_string(backward.inputs.size()) + " inputs");
   for (std::size_t i = 0; i < r.size(); ++i)
-    if (r[i].is_set()) check_custom_gradient(i, r[i].dense().spec(), backward.inputs[i]);
+    if (r[i].is_set())
+      check_custom_gradient(i, {r[i].shape(), r[i].dtype(), r[i].values().device()}, backward.inputs[i]);
   return r;
 }
 TANDEM_INLINE Grads custom_gradient_rule(const GradCall& c) {

@@ -65,8 +65,17 @@ class TANDEM_API Gradient : detail::operators::WithOperators<Gradient> {
   bool is_set() const { return values_.is_set(); }
   bool is_sparse() const { return static_cast<bool>(rows_); }
   /// The value, or the unset tensor with its reason; for dense gradients only.
-  const Tensor& dense() const& { return values_; }
-  Tensor dense() && { return std::move(values_); }
+  ///   throws  errors::InvalidArgumentError for a row-sparse gradient: tensor() is the dense form of any
+  const Tensor& dense() const& {
+    if (is_sparse()) [[unlikely]]
+      raise_sparse();
+    return values_;
+  }
+  Tensor dense() && {
+    if (is_sparse()) [[unlikely]]
+      raise_sparse();
+    return std::move(values_);
+  }
   /// The value if dense; the nonzero rows if row-sparse.
   const Tensor& values() const& { return values_; }
   Tensor values() && { return std::move(values_); }
@@ -108,6 +117,10 @@ class TANDEM_API Gradient : detail::operators::WithOperators<Gradient> {
   }
 
  private:
+  [[noreturn, gnu::cold]] static void raise_sparse() {
+    errors::raise<errors::InvalidArgumentError>(
+        "gradient", "dense() of a row-sparse gradient; tensor() is its dense form, values() are its rows");
+  }
   void check_dense() const {
     if (is_sparse())
       errors::raise<errors::InvalidArgumentError>(

@@ -57,7 +57,7 @@ TANDEM_LAZY_INLINE Tensor Tracer::stage_custom_gradient(const Tensor& value, Inp
     std::vector<Tensor> gradients;
     for (const Gradient& x : detail::call_backward(code, g[0])) {
       set += x.is_set() ? 's' : '-';
-      if (x.is_set()) gradients.push_back(x.dense());
+      if (x.is_set()) gradients.push_back(x.tensor());
     }
     return gradients;
   };
