@@ -12,7 +12,9 @@ namespace TANDEM_NS {
 ///   gradient  g, broadcast to x's shape
 TANDEM_API Tensor reduce_sum(const Tensor& x, ReduceOptions = {});
 /// Mean over axes. Shapes and errors as reduce_sum. Integers are summed in 64 bits and the result is truncated
-/// toward zero.
+/// toward zero; half precision is summed in float32, so that a mean of finite float16 numbers is finite. A sum beyond
+/// 64 bits wraps, and one beyond the range of float32 (bfloat16 and float32) or float64 is infinite, as in TensorFlow:
+/// reduce_mean(cast(x, float64)) is exact enough for both.
 ///   returns   NaN for an empty axis
 ///   throws    errors::InvalidArgumentError also for the mean of an empty integer tensor
 ///   gradient  g / n, broadcast to x's shape
