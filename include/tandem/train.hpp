@@ -18,6 +18,7 @@
 #include "tandem/train/progress.hpp"
 #include "tandem/train/restore.hpp"
 #include "tandem/train/run_directory.hpp"
+#include "tandem/train/run_memory.hpp"
 #include "tandem/train/signals.hpp"
 #include "tandem/train/trainer.hpp"
 
@@ -50,7 +51,9 @@
 #include "tandem/train/signals.inl"
 #include "tandem/train/steps.inl"
 #include "tandem/train/trainer.inl"
+#include "tandem/train/trainer_evaluate.inl"
 #include "tandem/train/trainer_failure.inl"
+#include "tandem/train/trainer_memory.inl"
 #include "tandem/train/trainer_replicas.inl"
 #include "tandem/train/trainer_save.inl"
 #include "tandem/train/weights.inl"

@@ -6,6 +6,8 @@
 #include "tandem/train/own_steps.inl"
 #include "tandem/train/shards.inl"
 #include "tandem/train/steps.inl"
+#include "tandem/train/trainer_evaluate.inl"
 #include "tandem/train/trainer_failure.inl"
+#include "tandem/train/trainer_memory.inl"
 #include "tandem/train/trainer_replicas.inl"
 #include "tandem/train/trainer_save.inl"

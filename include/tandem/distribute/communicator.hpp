@@ -104,12 +104,20 @@ class TANDEM_API Communicator {
   ///       world = world.rebuild();
   ///     }
   ///
+  /// Processes that wait to join the world get the ranks behind the others': those that tandem_run has started in the
+  /// place of one that failed, or on another machine (--max-replacements, --join). To take them in while nobody is
+  /// lost, all call rebuild() when has_newcomers() was true; Trainer::fit raises for it behind a step.
+  ///
   /// A process that has ended is left out at once; one that ends while the others connect, after a quarter of the
   /// timeout, at most 15 s; and one that is silent, after 15 s: rebuild() raises there if it wakes.
-  ///   throws  errors::FailedPreconditionError for a group that is not dead, and for a part of the world;
+  ///   throws  errors::FailedPreconditionError for a group that is not dead, unless there are newcomers, and for a part
+  ///           of the world;
   ///           errors::UnimplementedError for MPI, and without tandem_run; errors::UnavailableError if a process that
   ///           lives does not come within the timeout, or if the others have gone on without this one
   Communicator rebuild() const;
+  /// Whether processes wait to join the world, in any rank's eyes: the same in all of them. Collective.
+  ///   throws  errors::FailedPreconditionError for a part of the world
+  bool has_newcomers() const;
   /// Returns when every rank has called it.
   void barrier() const;
 
@@ -152,6 +160,8 @@ class TANDEM_API Communicator {
 
  private:
   friend struct impl::Groups;
+  static Ref<Opaque> make_state(std::string name, std::unique_ptr<Transport> transport, double timeout);
+  void connect() const;
   explicit Communicator(Ref<Opaque> state) : state_(std::move(state)) {}
   State& state() const;
   DeviceTransport& on(Device device, const char* op) const;
@@ -169,6 +179,12 @@ struct TANDEM_API Groups {
   /// Of the group that a caller has passed: ops look it up by its name, which the world keeps when it is rebuilt.
   ///   throws  errors::UnavailableError if it is dead
   static void check_alive(const char* op, const Communicator& group);
+  /// The world of a process that joins it, over a transport to those that have taken it in.
+  static Communicator join(std::unique_ptr<Transport> transport, double timeout);
+  /// Whether this rank knows of processes that wait to join.
+  static bool sees_newcomers(const Communicator& group);
+  /// Lets rebuild() take them in, when all ranks know of it at the same point.
+  static void expect_newcomers(const Communicator& group);
 };
 
 /// Makes a simulated rank's groups those of this thread.

@@ -98,14 +98,28 @@ TANDEM_INLINE bool Communicator::State::is_dead() {
 TANDEM_INLINE void Communicator::State::check_alive(const char* op) {
   if (is_dead()) errors::raise<errors::UnavailableError>(op, "group '" + name + "' is dead since " + failure);
 }
+TANDEM_INLINE void Communicator::State::check_world(const char* op, const char* advice) const {
+  if (name != "world")
+    errors::raise<errors::FailedPreconditionError>(op, "group '" + name + "' is a part of the world: " + advice);
+}
 TANDEM_INLINE Communicator::State& Communicator::state() const { return static_cast<State&>(*state_); }
 
-TANDEM_INLINE Communicator::Communicator(std::string name, std::unique_ptr<Transport> transport, double timeout)
-    : state_(new State) {
-  State& s = state();
+TANDEM_INLINE Ref<Opaque> Communicator::make_state(std::string name, std::unique_ptr<Transport> transport,
+                                                   double timeout) {
+  Ref<Opaque> r(new State);
+  State& s = static_cast<State&>(*r);
   s.name = std::move(name), s.transport = std::move(transport), s.timeout = timeout;
   const char* const all = std::getenv("TANDEM_DISTRIBUTED_CHECK");
   s.checks_all = all && std::strcmp(all, "1") == 0;
+  return r;
+}
+TANDEM_INLINE Communicator::Communicator(std::string name, std::unique_ptr<Transport> transport, double timeout)
+    : state_(make_state(std::move(name), std::move(transport), timeout)) {
+  connect();
+}
+// The first operations of the group, and its name.
+TANDEM_INLINE void Communicator::connect() const {
+  State& s = state();
   s.find_nodes();
   impl::Registry& r = impl::registry();
   const std::lock_guard lock(r.mutex);
@@ -132,7 +146,9 @@ TANDEM_INLINE Communicator Communicator::world(const WorldOptions& o) {
   try {
     WorldOptions used = o;
     used.timeout = std::min(o.timeout, 3.2e7);  // a year: moments are counted in nanoseconds
-    return Communicator("world", impl::make_world(used), used.timeout);
+    std::unique_ptr<Transport> transport = impl::make_world(used);
+    if (launch_info().joins) return impl::Groups::join(std::move(transport), used.timeout);
+    return Communicator("world", std::move(transport), used.timeout);
   } catch (const errors::UnavailableError& e) {
     r.failure = "the processes could not be connected before: " + e.message();
     throw;
@@ -155,7 +171,7 @@ TANDEM_INLINE void Communicator::set_step(i64 step) const {
 }
 TANDEM_INLINE void Communicator::report_error(const std::string& error) const {
   State& s = state();
-  if (::getpid() != s.process || size() == 1 || s.is_dead()) return;  // what the others know already
+  if (::getpid() != s.process || size() == 1 || s.admits || s.is_dead()) return;  // what the others know already
   s.transport->report_error(error.substr(0, std::min<std::size_t>(error.find('\n'), 500)));
 }
 
@@ -184,15 +200,13 @@ TANDEM_INLINE std::unique_ptr<Transport> Transport::rebuild() {
 TANDEM_INLINE Communicator Communicator::rebuild() const {
   State& s = state();
   s.check_process("Communicator::rebuild");
-  const bool is_world = s.name == "world";
-  if (!is_world || !s.is_dead())
-    errors::raise<errors::FailedPreconditionError>("Communicator::rebuild",
-                                                   "group '" + s.name +
-                                                       (is_world ? "' is not dead"
-                                                                 : "' is a part of the world: rebuild "
-                                                                   "that, and split it again"));
+  s.check_world("Communicator::rebuild", "rebuild that, and split it again");
+  if (!s.is_dead() && !s.admits)
+    errors::raise<errors::FailedPreconditionError>(
+        "Communicator::rebuild", "group 'world' is not dead, and has_newcomers() has not returned true for it");
   for (;;) {
     std::unique_ptr<Transport> left = s.transport->rebuild();
+    if (s.failure.empty()) s.die("rebuild() has taken in newcomers");
     try {
       Communicator c(s.name, std::move(left), s.timeout);
       c.set_step(s.step);
@@ -201,6 +215,20 @@ TANDEM_INLINE Communicator Communicator::rebuild() const {
       // Another process is lost: those that are left meet again.
     }
   }
+}
+TANDEM_INLINE bool Communicator::has_newcomers() const {
+  State& s = state();
+  s.check_world("Communicator::has_newcomers", "ask that");
+  i64 waits = s.transport->sees_newcomers();
+  run({.kind = Collective::all_reduce,
+       .dtype = DType::int64,
+       .input = &waits,
+       .output = &waits,
+       .count = 1,
+       .op = ReduceOp::max,
+       .combine = impl::combine_fn(ReduceOp::max, DType::int64)},
+      "has_newcomers", {});
+  return s.admits = waits != 0;
 }
 TANDEM_INLINE void Communicator::barrier() const { run({}, "barrier", {}); }
 
@@ -286,6 +314,20 @@ namespace impl {
 TANDEM_INLINE Bucket& bucket_of(const Communicator& group, i64 number) { return Groups::bucket(group, number); }
 TANDEM_INLINE Bucket& Groups::bucket(const Communicator& group, i64 number) { return group.state().buckets[number]; }
 TANDEM_INLINE void Groups::check_alive(const char* op, const Communicator& group) { group.state().check_alive(op); }
+TANDEM_INLINE Communicator Groups::join(std::unique_ptr<Transport> transport, double timeout) {
+  const Communicator c(Communicator::make_state("world", std::move(transport), timeout));
+  try {
+    c.connect();
+  } catch (const errors::UnavailableError&) {
+    if (!c.state().is_dead()) throw;
+    return c.rebuild();  // another process is lost
+  }
+  return c;
+}
+TANDEM_INLINE bool Groups::sees_newcomers(const Communicator& group) {
+  return group.state().transport->sees_newcomers();
+}
+TANDEM_INLINE void Groups::expect_newcomers(const Communicator& group) { group.state().admits = true; }
 TANDEM_INLINE Communicator Groups::find(const char* op, const std::string& name) {
   if (name == "world") return Communicator::world();
   Registry& r = registry();

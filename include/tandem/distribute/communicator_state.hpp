@@ -30,12 +30,14 @@ struct Communicator::State final : Opaque, DeviceErrors {
   i64 step = -1, splits = 0;
   impl::CallHistory history;
   bool checks_all = false;
+  bool admits = false;  // all ranks know that there are newcomers
   const pid_t process = ::getpid();
   std::string failure;  // why the group is dead; empty: it is not
   std::map<i64, impl::Bucket> buckets;
   std::map<int, std::unique_ptr<DeviceTransport>> on_gpu;  // by the number of this rank's GPU
 
   void check_process(const char* op) const;
+  void check_world(const char* op, const char* advice) const;
   bool is_dead();
   void check_alive(const char* op);
   void check(const Collective& call, const char* op, const std::string& label, bool on_gpu);

@@ -104,6 +104,7 @@ TANDEM_INLINE LaunchInfo launch_info() {
     r.master_port = *port;
   }
   r.restarts = impl::number_from("TANDEM_RESTART_COUNT").value_or(0);
+  r.joins = impl::number_from("TANDEM_JOIN").value_or(0) != 0;
   return r;
 }
 

@@ -16,6 +16,7 @@ struct LivenessOptions {
   int rank = 0, size = 1;
   std::string node = {};          ///< the name of this machine
   const char* keeper = "rank 0";  ///< who keeps the store
+  std::string newcomers = {};     ///< the keys of processes that wait to join begin so; empty: they are not looked for
   double timeout = 300;  ///< of the group's operations: heartbeats are at most a second and an eighth of it apart
 };
 
@@ -50,6 +51,8 @@ class TANDEM_API Liveness {
   /// How many ranks have ended without leaving the group, as of the last heartbeat; the process that keeps the store is
   /// one if nobody listens there any more, or if it has not answered for as long as the group's timeout. Cheap: a load.
   int lost() const;
+  /// Whether processes wait to join, as of the last heartbeat: waits_to_join. Cheap: a load.
+  bool sees_newcomers() const;
   /// What is known of ranks that are lost or silent, or behind this one although it waits long enough to be sure; empty
   /// if nothing is. Takes at most three seconds, or half of one if the store has not answered heartbeats lately.
   ///   ranks  of which; empty: of all
@@ -64,6 +67,16 @@ class TANDEM_API Liveness {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Seconds after which a process that says nothing counts as one that is gone; heartbeats of a machine that is busy
+/// come late.
+inline constexpr double silent_after = 15;
+/// What a process that waits to join a group writes to the store, tied to its connection, once a second.
+inline constexpr const char* newcomer_text = "waits";
+/// Whether an entry of the store is that of such a process, and it lives.
+inline bool waits_to_join(const TcpStore::Entry& e) {
+  return e.value == newcomer_text && !e.is_lost && e.age < silent_after;
+}
 
 /// The name of this machine.
 TANDEM_API std::string node_name();

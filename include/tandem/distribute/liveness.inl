@@ -62,7 +62,7 @@ struct Liveness::State {
   std::optional<TcpStore> questions{};  // what ask() asks; guarded by `asking`
   std::atomic<i64> step{-1}, begun{0}, last_answer{0}, begun_at{0};
   std::atomic<int> lost{0};
-  std::atomic<bool> has_failed{false};
+  std::atomic<bool> has_failed{false}, sees_newcomers{false};
   std::mutex mutex{};    // guards `ends`
   std::mutex telling{};  // from a heartbeat to its answer in `lost`, so that answers are noted in their order
   std::condition_variable ended{};
@@ -115,6 +115,9 @@ struct Liveness::State {
   void beat() {
     const std::lock_guard lock(telling);
     tell(store, has_failed ? "failed" : "works");
+    if (options.newcomers.empty()) return;
+    const std::vector<TcpStore::Entry> all = store.list(options.newcomers);
+    sees_newcomers.store(std::any_of(all.begin(), all.end(), waits_to_join), std::memory_order_relaxed);
   }
   // Once a period, until the end or until the store is gone; a store that does not answer counts as a lost rank.
   void run() {
@@ -254,6 +257,7 @@ TANDEM_INLINE void Liveness::forget(TcpStore& store, Span<const int> ranks) cons
     store.tie(key), store.untie(key);  // its own connection does not matter any more
   }
 }
+TANDEM_INLINE bool Liveness::sees_newcomers() const { return state_->sees_newcomers.load(std::memory_order_relaxed); }
 TANDEM_INLINE int Liveness::lost() const { return state_->lost.load(std::memory_order_relaxed); }
 
 TANDEM_INLINE std::string Liveness::missing(Span<const int> ranks) const {
@@ -266,8 +270,9 @@ TANDEM_INLINE std::string Liveness::missing(Span<const int> ranks) const {
   constexpr int most = 8;
   std::string text;
   int found = 0;
-  for (int rank = 0; rank < state_->options.size; ++rank) {
-    if (!ranks.empty() && std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) continue;
+  std::vector<int> asked(ranks.begin(), ranks.end());
+  for (int rank = 0; ranks.empty() && rank < state_->options.size; ++rank) asked.push_back(rank);
+  for (const int rank : asked) {
     const std::string key = state_->options.folder + std::to_string(rank);
     const auto entry = std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.key == key; });
     const std::string about =

@@ -27,12 +27,15 @@ struct SimFault {
 };
 
 struct SimOptions {
-  u64 seed = 0;                       ///< determines in which order the ranks run
-  double latency = 20e-6;             ///< seconds that a message takes
-  double bytes_per_second = 1e9;      ///< of each rank's link
-  double jitter = 0.2;                ///< messages take up to this part longer, by the seed
-  double timeout = 30;                ///< of the world, in virtual seconds
-  int ranks_per_node = 1;             ///< how many ranks share a (pretended) machine
+  u64 seed = 0;                   ///< determines in which order the ranks run
+  double latency = 20e-6;         ///< seconds that a message takes
+  double bytes_per_second = 1e9;  ///< of each rank's link
+  double jitter = 0.2;            ///< messages take up to this part longer, by the seed
+  double timeout = 30;            ///< of the world, in virtual seconds
+  int ranks_per_node = 1;         ///< how many ranks share a (pretended) machine
+  /// Processes that are started later, in virtual seconds: each waits until the others take it in, by
+  /// Communicator::rebuild(). They are the ranks behind the others of the cluster.
+  std::vector<double> newcomers = {};
   int max_restarts = 0;               ///< how often everybody starts again after a rank was killed, as tandem_run does
   std::vector<SimFault> faults = {};  ///< each happens once, also over restarts
 };
@@ -72,7 +75,8 @@ class TANDEM_API SimCluster {
   double time() const;
   /// How often the latest run has started again.
   int restarts() const;
-  /// What each rank raised in the latest run's last start: empty if nothing, "killed" for a killed one.
+  /// What each rank raised in the latest run's last start: empty if nothing, "killed" for a killed one, "has not
+  /// joined" for a newcomer whom the others have not taken in.
   const std::vector<std::string>& errors() const;
 
  private:

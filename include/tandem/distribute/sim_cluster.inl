@@ -39,10 +39,14 @@ class SimTransport final : public Transport {
     return waiting;
   }
   std::unique_ptr<Transport> split(int color, int key) override;
+  bool sees_newcomers() const override { return schedule_->sees_newcomers(rank_of_cluster()); }
   std::unique_ptr<Transport> rebuild() override {
-    const std::shared_ptr<SimGroup> left = schedule_->rebuild(group_, member_);
-    const auto at = std::find(left->members.begin(), left->members.end(), rank_of_cluster());
-    return std::make_unique<SimTransport>(schedule_, left, static_cast<int>(at - left->members.begin()));
+    return of_rank(schedule_, schedule_->rebuild(group_, member_), rank_of_cluster());
+  }
+  static std::unique_ptr<Transport> of_rank(const std::shared_ptr<SimSchedule>& schedule,
+                                            const std::shared_ptr<SimGroup>& group, int rank) {
+    const auto at = std::find(group->members.begin(), group->members.end(), rank);
+    return std::make_unique<SimTransport>(schedule, group, static_cast<int>(at - group->members.begin()));
   }
 
  private:
@@ -117,10 +121,14 @@ TANDEM_INLINE SimCluster::SimCluster(int ranks, SimOptions options)
   if (ranks < 1) refuse("a cluster must have at least one rank, not " + std::to_string(ranks));
   if (!(o.latency >= 0) || !(o.bytes_per_second > 0) || !(o.jitter >= 0) || !(o.timeout > 0) || o.ranks_per_node < 1)
     refuse("latency and jitter must not be negative, the rate, the timeout and ranks_per_node must be positive");
+  for (const double at : o.newcomers)
+    if (!(at >= 0))
+      refuse("a newcomer must not start before the clock, at " + tandem::detail::rounded_text(at, 6) + " s");
+  const int in_all = ranks + static_cast<int>(o.newcomers.size());
   for (const SimFault& f : o.faults)
-    if (f.rank < 0 || f.rank >= ranks || f.at < 0 || !(f.seconds >= 0))
+    if (f.rank < 0 || f.rank >= in_all || f.at < 0 || !(f.seconds >= 0))
       refuse("a fault of rank " + std::to_string(f.rank) + " at operation " + std::to_string(f.at) + " by " +
-             tandem::detail::rounded_text(f.seconds, 6) + " s; there are " + std::to_string(ranks) + " ranks");
+             tandem::detail::rounded_text(f.seconds, 6) + " s; there are " + std::to_string(in_all) + " ranks");
 }
 TANDEM_INLINE SimCluster::SimCluster(SimCluster&&) noexcept = default;
 TANDEM_INLINE SimCluster& SimCluster::operator=(SimCluster&&) noexcept = default;
@@ -131,9 +139,9 @@ TANDEM_INLINE const std::vector<std::string>& SimCluster::errors() const { retur
 
 // Runs all ranks to their ends, and returns the error of the lowest one.
 TANDEM_INLINE std::exception_ptr SimCluster::Parts::start(Body body, void* f, bool& was_killed) {
-  const auto n = static_cast<std::size_t>(ranks);
+  const std::size_t n = static_cast<std::size_t>(ranks) + options.newcomers.size();
   const auto schedule = std::make_shared<impl::SimSchedule>(ranks, options, options.faults);
-  std::vector<int> all(n);
+  std::vector<int> all(static_cast<std::size_t>(ranks));
   std::iota(all.begin(), all.end(), 0);
   const auto world = schedule->group(-1, 0, 0, all);
   errors.assign(n, {});
@@ -147,7 +155,13 @@ TANDEM_INLINE std::exception_ptr SimCluster::Parts::start(Body body, void* f, bo
     try {
       const impl::GroupsScope own;
       random::detail::ElementKeys draws(0, 0);  // a process has a generator of its own
-      body(f, Communicator("world", std::make_unique<impl::SimTransport>(schedule, world, rank), options.timeout));
+      if (rank < ranks) {
+        body(f, Communicator("world", std::make_unique<impl::SimTransport>(schedule, world, rank), options.timeout));
+      } else if (const auto joined = schedule->joined(rank)) {
+        body(f, impl::Groups::join(impl::SimTransport::of_rank(schedule, joined, rank), options.timeout));
+      } else {
+        errors[at] = "has not joined";
+      }
     } catch (const impl::SimKilled&) {
       errors[at] = "killed";
     } catch (const std::exception& e) {
@@ -165,7 +179,7 @@ TANDEM_INLINE std::exception_ptr SimCluster::Parts::start(Body body, void* f, bo
     for (std::thread& t : threads) t.join();
   };
   try {
-    for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(run, rank);
+    for (std::size_t rank = 0; rank < n; ++rank) threads.emplace_back(run, static_cast<int>(rank));
   } catch (const std::bad_alloc&) {  // of the state of a thread
     begin(-1);
     throw;
@@ -173,12 +187,12 @@ TANDEM_INLINE std::exception_ptr SimCluster::Parts::start(Body body, void* f, bo
     begin(-1);
     errors::raise<errors::ResourceExhaustedError>("SimCluster", "cannot start the thread of rank " +
                                                                     std::to_string(threads.size()) + " of " +
-                                                                    std::to_string(ranks) + ": " + e.what());
+                                                                    std::to_string(n) + ": " + e.what());
   }
   begin(1);
   was_killed = std::find(errors.begin(), errors.end(), "killed") != errors.end();
   time = 0;
-  for (int rank = 0; rank < ranks; ++rank) time = std::max(time, schedule->time(rank));
+  for (std::size_t rank = 0; rank < n; ++rank) time = std::max(time, schedule->time(static_cast<int>(rank)));
   for (const std::exception_ptr& e : raised)
     if (e) return e;
   return {};

@@ -71,7 +71,11 @@ class SimSchedule {
   void report(SimGroup& group, int member, i64 operations, const std::string& error);
   /// A rank gives up an operation: it cannot be performed any more, unless it was.
   void leave(SimOperation& operation, int member);
-  /// The group of those members that have not ended, when all of them have called it.
+  /// Whether a newcomer waits, on the rank's clock.
+  bool sees_newcomers(int rank);
+  /// The group that has taken in a newcomer, whose turn it is; null: all others have ended.
+  std::shared_ptr<SimGroup> joined(int rank);
+  /// The group of those members that have not ended, and of newcomers, when all members that have not have called it.
   ///   throws  errors::UnavailableError if they do not within the timeout
   std::shared_ptr<SimGroup> rebuild(const std::shared_ptr<SimGroup>& group, int member);
   /// The group of these members, which are the same objects for all of them.
@@ -82,12 +86,13 @@ class SimSchedule {
 
  private:
   struct Rank {
-    enum State : std::uint8_t { ready, waiting, ended } state = ready;
+    enum State : std::uint8_t { ready, waiting, outside, ended } state = ready;  // outside: a newcomer
     std::condition_variable turn;
-    double clock = 0, deadline = 0, late = 0, slow = 0;
+    double clock = 0, deadline = 0, late = 0, slow = 0, since = 0;  // since: when a newcomer is there
     i64 operations = 0;
     const SimOperation* operation = nullptr;  // that it waits for
     bool is_killed = false;
+    std::shared_ptr<SimGroup> joined;  // of a newcomer
   };
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   void pass_turn(std::unique_lock<std::mutex>& lock, int rank);
@@ -96,6 +101,7 @@ class SimSchedule {
   double cost(const SimOperation& operation);
   void time_out();
   void finish_rebuild(SimGroup& group);
+  void take_in_newcomers(const std::shared_ptr<SimGroup>& group);
   static const SimError* error_for(const SimOperation& operation, int member);
   std::string waiting_text() const;
 

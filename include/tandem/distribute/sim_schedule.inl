@@ -14,7 +14,14 @@ namespace TANDEM_NS::distribute::impl {
 constexpr double sim_patience = 0.5;
 
 TANDEM_INLINE SimSchedule::SimSchedule(int ranks, const SimOptions& options, std::vector<SimFault>& faults)
-    : options_(options), faults_(faults), ranks_(static_cast<std::size_t>(ranks)), draws_(options.seed) {
+    : options_(options),
+      faults_(faults),
+      ranks_(static_cast<std::size_t>(ranks) + options.newcomers.size()),
+      draws_(options.seed) {
+  for (std::size_t i = 0; i < options.newcomers.size(); ++i) {
+    Rank& r = ranks_[static_cast<std::size_t>(ranks) + i];
+    r.state = Rank::outside, r.since = options.newcomers[i];
+  }
   running_ = next();
 }
 
@@ -27,6 +34,11 @@ TANDEM_INLINE int SimSchedule::next() {
   };
   collect();
   if (ready.empty()) time_out(), collect();
+  if (ready.empty()) {  // nobody is left who could take newcomers in
+    for (Rank& r : ranks_)
+      if (r.state == Rank::outside) r.state = Rank::ready;
+    collect();
+  }
   return ready.empty() ? -1 : ready[draws_() % ready.size()];
 }
 TANDEM_INLINE void SimSchedule::time_out() {
@@ -47,6 +59,7 @@ TANDEM_INLINE std::string SimSchedule::waiting_text() const {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     r += (i ? "; rank " : "rank ") + std::to_string(i);
     if (ranks_[i].state == Rank::ended) r += " has ended";
+    else if (ranks_[i].state == Rank::outside) r += " has not joined";
     else r += " waits in its operation " + std::to_string(ranks_[i].operations - 1);
   }
   return r;
@@ -101,6 +114,27 @@ TANDEM_INLINE void SimSchedule::finish_rebuild(SimGroup& group) {
   group.next = std::make_shared<SimGroup>();
   group.next->id = static_cast<int>(groups_.size()), group.next->members = std::move(left);
   groups_[{group.id, -1, 0}] = group.next;
+  take_in_newcomers(group.next);
+}
+TANDEM_INLINE void SimSchedule::take_in_newcomers(const std::shared_ptr<SimGroup>& group) {
+  double now = 0;
+  for (const int rank : group->members) now = std::max(now, at(rank).clock);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    Rank& r = ranks_[i];
+    if (r.state != Rank::outside || r.since > now) continue;
+    r.state = Rank::ready, r.clock = now, r.joined = group;
+    group->members.push_back(static_cast<int>(i));
+  }
+}
+TANDEM_INLINE std::shared_ptr<SimGroup> SimSchedule::joined(int rank) {
+  const std::lock_guard lock(mutex_);
+  return at(rank).joined;
+}
+TANDEM_INLINE bool SimSchedule::sees_newcomers(int rank) {
+  const std::lock_guard lock(mutex_);
+  const double now = at(rank).clock;
+  return std::any_of(ranks_.begin(), ranks_.end(),
+                     [now](const Rank& r) { return r.state == Rank::outside && r.since <= now; });
 }
 
 TANDEM_INLINE void SimSchedule::count(int rank) {

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "tandem/base/error.hpp"
+#include "tandem/core/elastic_replication.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/distribute/agreement.hpp"
 #include "tandem/distribute/collectives.hpp"
@@ -20,7 +21,7 @@
 
 namespace TANDEM_NS::distribute {
 
-struct MultiWorkerMirroredStrategy::State final : Replication {
+struct MultiWorkerMirroredStrategy::State final : ElasticReplication {
   State(Communicator g, const StrategyOptions& o) : group(std::move(g)), options(o) {}
 
   u64 id() const override { return own_id; }
@@ -53,6 +54,13 @@ struct MultiWorkerMirroredStrategy::State final : Replication {
     return group.size() > 1 && options.compare_graphs && impl::agree_on_graph(group, graph, function);
   }
   void begin_step(i64 step) override { group.set_step(step); }
+  bool sees_newcomers() override { return group.name() == "world" && impl::Groups::sees_newcomers(group); }
+  void end_for_newcomers(i64 step) override {
+    impl::Groups::expect_newcomers(group);
+    errors::raise<errors::UnavailableError>("fit", "processes wait to join, behind step " + std::to_string(step) +
+                                                       ": Communicator::rebuild() takes them in, and the same call of "
+                                                       "fit goes on from there");
+  }
   void tell_of_error(const std::exception_ptr& error) override {
     try {
       std::rethrow_exception(error);

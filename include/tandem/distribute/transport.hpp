@@ -82,8 +82,10 @@ class TANDEM_API Transport {
   /// Withdraws what report_error() has told, as start() does: an operation begins that is not this transport's. Cheap
   /// if nothing was told.
   virtual void withdraw_error() {}
-  /// Of the world, after an operation has failed: meets the processes that are left, all of which call it, and connects
-  /// them anew in the order of their ranks.
+  /// Of the world: whether processes wait to join it, as far as this rank knows. Cheap: a load.
+  virtual bool sees_newcomers() const { return false; }
+  /// Of the world, after an operation has failed, or to take in processes that wait to join it: meets those that are
+  /// left, all of which call it, and connects them anew in the order of their ranks, the new ones behind them.
   ///   throws  errors::UnimplementedError if this kind cannot do that; errors::UnavailableError if a process that lives
   ///           does not come within the timeout, or if the others have gone on without this one
   virtual std::unique_ptr<Transport> rebuild();
@@ -99,7 +101,8 @@ struct LaunchInfo {
   int rank = 0, size = 1, local_rank = 0, local_size = 1;
   std::string master_address = {};  ///< where rank 0 can be reached; empty: not told
   int master_port = 0;
-  int restarts = 0;  ///< how often tandem_run has started the group again: TANDEM_RESTART_COUNT
+  int restarts = 0;    ///< how often tandem_run has started the group again: TANDEM_RESTART_COUNT
+  bool joins = false;  ///< started later than the others, who are to take it in: TANDEM_JOIN is 1
 };
 /// Reads the environment.
 ///   throws  errors::InvalidArgumentError for numbers that are damaged or contradict each other, with the variable

@@ -37,6 +37,9 @@ struct Process {
   std::vector<int> members{};  // of the present world: the launcher's numbers
   i64 rebuilt = 0;
 
+  std::string joins() const { return name + "/joins/"; }
+  /// The name of the world that has met for the n-th time after the first one.
+  std::string rebuilt_name() const { return name + ".rebuilt" + std::to_string(rebuilt); }
   bool sees_a_loss() const { return liveness && liveness->lost() > 0; }
   [[noreturn]] void raise(const std::string& what) const {
     const std::string seen = liveness ? liveness->missing_within(0.3, members) : std::string();
@@ -110,17 +113,30 @@ inline std::vector<int> numbers_of(std::string_view text) {
   return r;
 }
 
-// The members of the present world that are left, when all that live have come. The first that sees so decides it for
-// all, and has the store forget the others. Empty if that one has ended before it has told: the ranks meet once more.
+// The processes that wait to join the world, which know from now on that they belong to it.
+inline void take_in_newcomers(Process& p, std::vector<int>& members) {
+  const std::string folder = p.joins();
+  for (const TcpStore::Entry& e : p.store.list(folder)) {
+    i64 number = 0;
+    if (!waits_to_join(e) || !distribute::detail::to_number(std::string_view(e.key).substr(folder.size()), number))
+      continue;
+    if (std::find(members.begin(), members.end(), number) != members.end()) continue;
+    members.push_back(static_cast<int>(number));
+    p.store.set(e.key, "has joined");
+  }
+}
+
+// The members of the present world that are left, when all that live have come, and newcomers behind them. The first
+// that sees so decides it for all, and has the store forget the others. Empty if that one has ended before it has told:
+// the ranks meet once more.
 inline std::vector<int> meet_again(Process& p, const std::string& name, int own) {
-  constexpr double silent = 15;  // seconds; heartbeats of a machine that is busy come late
   const std::string folder = name + "/here/";
   p.store.set(folder + std::to_string(own), "has come");
   bool waits = false;  // for what another one has decided
   const i64 end = distribute::detail::moment_after(p.timeout);
   for (;; pause_for(20)) {
     if (const std::optional<std::string> members = p.store.find(name + "/members")) return numbers_of(*members);
-    const std::vector<int> living = p.liveness->living(p.store, silent);
+    const std::vector<int> living = p.liveness->living(p.store, silent_after);
     const std::vector<TcpStore::Entry> here = p.store.list(folder);
     std::vector<int> members, gone, late;
     bool all_wait = true;
@@ -135,6 +151,7 @@ inline std::vector<int> meet_again(Process& p, const std::string& name, int own)
     if (late.empty() && !waits) {
       if (p.store.add(name + "/decided", 1) == 1) {
         p.liveness->forget(p.store, gone);
+        take_in_newcomers(p, members);
         p.store.set("going_on/" + p.name, text_of(members));  // for the launcher
         p.store.set(name + "/members", text_of(members));
         return members;
@@ -147,6 +164,35 @@ inline std::vector<int> meet_again(Process& p, const std::string& name, int own)
     if (tandem::detail::nanoseconds_now() >= end)
       errors::raise<errors::UnavailableError>(
           "Communicator::rebuild", "of the ranks that live these have not come within the timeout: " + text_of(late));
+  }
+}
+
+// Waits until the members of the world have met and taken this process in; returns who belongs to it then.
+inline std::vector<int> wait_to_join(Process& p, int own) {
+  const std::string key = p.joins() + std::to_string(own);
+  const auto is_own = [own](int n) { return n == own; };
+  p.store.set(key, newcomer_text);
+  p.store.tie(key);
+  const i64 end = distribute::detail::moment_after(p.timeout);
+  for (i64 next = distribute::detail::moment_after(1);; pause_for(20)) {
+    p.rebuilt += 1;
+    const std::optional<std::string> text = p.store.find(p.rebuilt_name() + "/members");
+    const std::vector<int> members = text ? numbers_of(*text) : std::vector<int>();
+    if (std::any_of(members.begin(), members.end(), is_own)) {
+      p.store.set(key, "has joined");
+      p.store.untie(key);
+      return members;
+    }
+    if (!text) p.rebuilt -= 1;  // not yet
+    const i64 now = tandem::detail::nanoseconds_now();
+    if (now >= end)
+      errors::raise<errors::UnavailableError>(
+          "Communicator::world",
+          "this process waits to join a world that has not taken it in within the timeout: its processes do so in "
+          "Communicator::rebuild(), by which they go on when one is lost, or when Trainer::fit sees newcomers");
+    if (now < next) continue;
+    p.store.set(key, newcomer_text);
+    next = distribute::detail::moment_after(1);
   }
 }
 

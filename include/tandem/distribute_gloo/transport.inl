@@ -131,7 +131,11 @@ class GlooTransport final : public Transport {
     worker_->abort();
   }
 
+  bool sees_newcomers() const override { return process_->liveness && process_->liveness->sees_newcomers(); }
   std::unique_ptr<Transport> rebuild() override;
+  /// Connects the members of the world that has met, of which `own` is this process's number. If one has ended
+  /// meanwhile, the others meet again.
+  static std::unique_ptr<Transport> go_on(const std::shared_ptr<Process>& process, std::vector<int> members, int own);
   std::unique_ptr<Pending> start(const Collective& call) override {
     if (process_->liveness) process_->liveness->report_begun(process_->begun.fetch_add(1) + 1);
     errors_->begin_operation();
@@ -250,13 +254,21 @@ inline std::unique_ptr<Transport> GlooTransport::rebuild() {
     errors::raise<errors::UnimplementedError>(
         "Communicator::rebuild",
         "the processes that are left meet at a store that outlives them: start them by tandem_run");
-  abort();  // so that the others come
   const int own = members_[static_cast<std::size_t>(rank())];
+  std::vector<int> members;
+  while (members.empty()) {
+    ++p.rebuilt;
+    members = meet_again(p, p.rebuilt_name(), own);
+  }
+  abort();  // all have come: nobody waits in an operation any more
+  return go_on(process_, std::move(members), own);
+}
+inline std::unique_ptr<Transport> GlooTransport::go_on(const std::shared_ptr<Process>& process,
+                                                       std::vector<int> members, int own) {
+  Process& p = *process;
   // Gloo does not see that a process ends before it has connected.
   const double patience = std::min(p.timeout / 4, 15.);
-  for (i64 end = 0;;) {
-    const std::string name = p.name + ".rebuilt" + std::to_string(++p.rebuilt);
-    const std::vector<int> members = meet_again(p, name, own);
+  for (i64 end = 0;; ++p.rebuilt, members = meet_again(p, p.rebuilt_name(), own)) {
     if (members.empty()) continue;
     const auto at = std::find(members.begin(), members.end(), own);
     if (at == members.end())
@@ -267,13 +279,36 @@ inline std::unique_ptr<Transport> GlooTransport::rebuild() {
     p.liveness->go_on();
     try {
       const int number = static_cast<int>(at - members.begin());
-      return std::make_unique<GlooTransport>(process_, name, members, number, patience);
+      return std::make_unique<GlooTransport>(process, p.rebuilt_name(), members, number, patience);
     } catch (const errors::UnavailableError&) {  // one has ended meanwhile
       if (tandem::detail::nanoseconds_now() >= end) throw;
     }
   }
 }
 
+}  // namespace gloo_backend
+
+namespace gloo_backend {
+inline void begin_heartbeats(Process& p, const LaunchInfo& launch) {
+  LivenessOptions o{.store = p.place, .folder = p.name + "/alive/", .rank = launch.rank, .size = launch.size};
+  o.node = node_name(), o.timeout = p.timeout;
+  if (environment("TANDEM_STORE")) o.keeper = "the launcher", o.newcomers = p.joins();
+  p.liveness = std::make_unique<Liveness>(o);
+}
+// Of a process that was started later than the others.
+inline std::unique_ptr<Transport> join_world(const std::shared_ptr<Process>& process, const LaunchInfo& launch,
+                                             const std::string& attempt) {
+  Process& p = *process;
+  if (!environment("TANDEM_STORE"))
+    errors::raise<errors::FailedPreconditionError>(
+        "Communicator::world", "TANDEM_JOIN is 1, but there is no TANDEM_STORE where the others could be met");
+  p.name = p.store.get(attempt + "/name", p.timeout);
+  p.device = make_device(p.place, launch, p.timeout);
+  std::vector<int> members = wait_to_join(p, launch.rank);
+  begin_heartbeats(p, launch);
+  distribute::detail::leave_at_exit(process);
+  return GlooTransport::go_on(process, std::move(members), launch.rank);
+}
 }  // namespace gloo_backend
 
 TANDEM_INLINE std::unique_ptr<Transport> gloo_transport(const LaunchInfo& launch, double timeout) {
@@ -284,18 +319,18 @@ TANDEM_INLINE std::unique_ptr<Transport> gloo_transport(const LaunchInfo& launch
   auto process = std::make_shared<Process>(timeout, std::move(server), place);
   // A store of the launcher outlives restarts, and the programs that a script runs one after the other.
   const std::string attempt = "group" + std::to_string(launch.restarts);
+  if (launch.joins) return join_world(process, launch, attempt);
   const i64 use = process->store.add(attempt + "/uses/" + std::to_string(launch.rank), 1);
   const std::string name = attempt + "." + std::to_string(use);
   check_size(process->store, name, launch, timeout);
+  process->store.set(attempt + "/name", name);
+  process->name = name;
   process->device = make_device(place, launch, timeout);
-  LivenessOptions o{.store = place, .folder = name + "/alive/", .rank = launch.rank, .size = launch.size};
-  o.node = node_name(), o.timeout = timeout;
-  if (!is_here && environment("TANDEM_STORE")) o.keeper = "the launcher";
-  process->liveness = std::make_unique<Liveness>(o);
+  begin_heartbeats(*process, launch);
   distribute::detail::leave_at_exit(process);
   std::vector<int> members(static_cast<std::size_t>(launch.size));
   for (int i = 0; i < launch.size; ++i) members[static_cast<std::size_t>(i)] = i;
-  process->name = name, process->members = members;
+  process->members = members;
   return std::make_unique<GlooTransport>(process, name, std::move(members), launch.rank, timeout);
 }
 

@@ -80,6 +80,10 @@ class TANDEM_API Checkpoint {
   ///            for a `.map` that does not fit; errors as io::load_safetensors; errors::DataLossError if files with
   ///            rows are missing or damaged
   RestoreReport restore(const std::string& path, const RestoreOptions& options = {}) const;
+  /// Sets all Variables and what layers have learned to values(), of this or an equal checkpoint in this process, or
+  /// nothing at all.
+  ///   throws   as restore()
+  RestoreReport restore_values(const std::vector<io::NamedTensor>& values, const RestoreOptions& options = {}) const;
   /// The Variables of which this process has some of the rows (VariableOptions::whole_rows), slots included, under
   /// their names in a file.
   std::vector<Module::Named> sharded() const;
@@ -94,6 +98,7 @@ class TANDEM_API Checkpoint {
   struct Changes;
   std::map<std::string, Tensor> read(const std::string& path, const RestoreOptions& options) const;
   RestoreReport restore_file(const std::string& path, const RestoreOptions& options) const;
+  RestoreReport set(const std::string& path, TensorMap values, const RestoreOptions& options) const;
   static Tensor own_rows(const Variable& variable, const Tensor& value);
   void take_own_rows(TensorMap& values) const;
   std::vector<Entry> entries() const;

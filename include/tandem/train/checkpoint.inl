@@ -213,7 +213,17 @@ TANDEM_INLINE std::map<std::string, Tensor> Checkpoint::read(const std::string& 
   return values;
 }
 TANDEM_INLINE RestoreReport Checkpoint::restore_file(const std::string& path, const RestoreOptions& options) const {
-  TensorMap values = read(path, options);
+  return set(path, read(path, options), options);
+}
+TANDEM_INLINE RestoreReport Checkpoint::restore_values(const std::vector<io::NamedTensor>& values,
+                                                       const RestoreOptions& options) const {
+  TensorMap all;
+  for (const io::NamedTensor& t : values) all.emplace(t.name, t.tensor);
+  return set("the memory", std::move(all), options);
+}
+// path: where the values come from, for errors.
+TANDEM_INLINE RestoreReport Checkpoint::set(const std::string& path, TensorMap values,
+                                            const RestoreOptions& options) const {
   std::vector<std::string> names;
   for (const auto& [name, t] : values) names.push_back(name);
   Changes changes(options);

@@ -35,6 +35,11 @@ class Replicas {
   /// Gives all of them the state of the first one's global generator.
   void share_generator() const;
   void begin_step(i64 step) const;
+  /// Whether processes wait to take part, as far as this one knows. Not together with the others.
+  bool see_newcomers() const;
+  /// Ends what they do together, behind a step, so that newcomers can be taken in.
+  ///   throws  errors::UnavailableError
+  void end_for_newcomers(i64 step) const;
   /// Gives all processes what the first one has restored, except for the rows that each of them has.
   ///   restored  whether it has restored something; the same is returned in all processes
   bool share(bool restored, RunPlace& place, History& history, const std::vector<CheckpointItem>& items) const;

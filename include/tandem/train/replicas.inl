@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tandem/core/elastic_replication.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
@@ -39,6 +40,14 @@ TANDEM_INLINE void Replicas::share_generator() const {
 }
 TANDEM_INLINE void Replicas::begin_step(i64 step) const {
   if (replication_) TANDEM_VIRTUAL(*replication_, Replication::begin_step)(step);
+}
+TANDEM_INLINE bool Replicas::see_newcomers() const {
+  ElasticReplication* const elastic = dynamic_cast<ElasticReplication*>(replication_);
+  return elastic && TANDEM_VIRTUAL(*elastic, ElasticReplication::sees_newcomers)();
+}
+TANDEM_INLINE void Replicas::end_for_newcomers(i64 step) const {
+  if (ElasticReplication* const elastic = dynamic_cast<ElasticReplication*>(replication_))
+    TANDEM_VIRTUAL(*elastic, ElasticReplication::end_for_newcomers)(step);
 }
 // The length travels first.
 TANDEM_INLINE std::string Replicas::shared(const std::string& text) const {

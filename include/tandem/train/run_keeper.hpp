@@ -48,6 +48,8 @@ class RunKeeper {
   /// Whether SIGUSR1 has asked for a save since the last call.
   bool is_save_requested() { return interrupt_.save_requested(); }
   int exit_status() const { return interrupt_.exit_status(); }
+  /// The step of the newest checkpoint that there is; -1 if there is none.
+  i64 newest() const;
   /// The step of the oldest checkpoint that there is; 0 if there is none.
   i64 oldest() const;
   /// Waits for what is being written.

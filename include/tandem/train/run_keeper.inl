@@ -115,9 +115,18 @@ TANDEM_INLINE bool RunKeeper::save(const RunPlace& place, const History& history
   if (last) save();  // the error may be that of an earlier write
   return last;
 }
+namespace impl {
+inline i64 step_of(const std::string& path) {
+  return train::impl::step_of_file(path.substr(path.rfind('/') + 1), "ckpt");
+}
+}  // namespace impl
+TANDEM_INLINE i64 RunKeeper::newest() const {
+  const std::string latest = manager_->latest_checkpoint();
+  return latest.empty() ? -1 : impl::step_of(latest);
+}
 TANDEM_INLINE i64 RunKeeper::oldest() const {
   const std::vector<std::string> all = manager_->checkpoints();
-  return all.empty() ? 0 : train::impl::step_of_file(all.front().substr(all.front().rfind('/') + 1), "ckpt");
+  return all.empty() ? 0 : impl::step_of(all.front());
 }
 TANDEM_INLINE bool RunKeeper::is_due(i64 step) {
   return (save_steps_ > 0 && step % save_steps_ == 0) | interrupt_.save_requested();

@@ -27,7 +27,7 @@ class Steps {
   };
   /// What a process asks of all, which travels with the gradients; then whether any of them has asked.
   struct Ask {
-    bool interrupted = false, save = false;
+    bool interrupted = false, save = false, newcomers = false;
   };
   ///   ask  null, or as carries_asks(): one process trains, or they exchange nothing
   virtual Tensor train(const Batch& batch, Kind kind, Ask* ask) = 0;

@@ -141,11 +141,12 @@ TANDEM_INLINE Tensor ModelSteps::train(const Batch& batch, Kind kind, Ask* ask) 
   if (!ask) return train_(batch, kind);
   const auto own = [&] {
     const DeviceScope host(Device{});
-    return constant({ask->interrupted ? 1.f : 0.f, ask->save ? 1.f : 0.f});
+    const auto number = [](bool asked) { return asked ? 1.f : 0.f; };
+    return constant({number(ask->interrupted), number(ask->save), number(ask->newcomers)});
   }();
   const std::array<Tensor, 2> r = train_asking_(batch, kind, own);
   const std::vector<float> of_all = r[1].to_vector<float>();
-  ask->interrupted = of_all[0] > 0, ask->save = of_all[1] > 0;
+  *ask = {of_all[0] > 0, of_all[1] > 0, of_all[2] > 0};
   return r[0];
 }
 // asks: of this process, replaced by the sums of all.

@@ -20,6 +20,7 @@
 #include "tandem/train/callback.hpp"
 #include "tandem/train/loss_scale.hpp"
 #include "tandem/train/progress.hpp"
+#include "tandem/train/run_memory.hpp"
 
 namespace TANDEM_NS::train {
 
@@ -121,6 +122,12 @@ struct FitOptions {
   i64 save_steps = 0;      ///< save every so many steps, besides the end of each epoch; 0: there alone
   int max_to_keep = 2;     ///< the latest checkpoints
   bool fall_back = false;  ///< go on from the checkpoint before one that is damaged, with a warning
+  /// Keeps in the memory of each process what a checkpoint has, so that those that are left when one is lost
+  /// (Communicator::rebuild) go on from there, and newcomers get it from them, without files. With a .directory, too,
+  /// the newer state counts. It costs the memory of another copy of the weights and slots. Not for Variables that
+  /// differ between processes.
+  RunMemory* memory = nullptr;
+  i64 memory_steps = 10;  ///< every so many steps, besides the end of each epoch; 0: there alone
   /// With a path: a step that raises is computed once more, and leaves a file that shows the error elsewhere
   /// (`run_graph --replay`). Random ops may draw other numbers then. Not with several processes.
   io::FailureOptions failure = {};

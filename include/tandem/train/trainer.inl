@@ -1,5 +1,5 @@
-// Definitions of train/trainer.hpp: the loops. Not here: what they do with a batch (steps.inl), checkpoints
-// (trainer_save.inl), what the processes have in common (trainer_replicas.inl).
+// Definitions of train/trainer.hpp: the loops. Not here: what they do with a batch (steps.inl), measuring
+// (trainer_evaluate.inl), checkpoints (trainer_save.inl), what the processes have in common (trainer_replicas.inl).
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -34,6 +34,7 @@ inline void check_options(const FitOptions& o) {
   check("steps", o.steps, 0);
   check("max_steps", o.max_steps, 0);
   check("save_steps", o.save_steps, 0);
+  check("memory_steps", o.memory_steps, 0);
   check("log_step_count_steps", o.log_step_count_steps, 0);
   check("max_to_keep", o.max_to_keep, 0);
   check("batch_size", o.batch_size, 1);
@@ -59,13 +60,6 @@ TANDEM_INLINE const detail::ModelSteps& TrainerState::model_for(const char* func
   errors::raise<errors::FailedPreconditionError>(
       function, std::string("this Trainer has a step of its own, and no model that it could call: ") + advice);
 }
-TANDEM_INLINE void TrainerState::check_validation(const Batches& data) const {
-  steps->check_test();
-  if (!data) errors::raise<errors::InvalidArgumentError>("evaluate", "there is no data set");
-  if (data.cardinality() == data::infinite_cardinality)
-    errors::raise<errors::InvalidArgumentError>("evaluate", "the data set has no end: take() so many batches");
-}
-
 TANDEM_INLINE History TrainerState::fit(const Batches& data, const FitOptions& options) {
   impl::check_options(options);
   if (!data) errors::raise<errors::InvalidArgumentError>("fit", "there is no data set");
@@ -170,7 +164,7 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
   name_values(fit);
   fit.each_callback_of_all(step, [&](Callback& c) { c.on_begin(run); });
   run.values_ = {};
-  if (!fit.options.directory.empty()) {
+  if (fit.keeps_state()) {
     detail::RunPlace place;
     if (restore(fit, place)) {
       run.epoch_ = place.epoch, run.step_in_epoch_ = place.step_in_epoch;
@@ -242,7 +236,10 @@ TANDEM_INLINE bool TrainerState::train_epoch(Fit& fit) {
     fit.agree_after_step(step, ask);
     interrupted = fit.is_interrupted;  // after a step: what on_epoch_begin has done is not done again
     if (fit.is_over(step) && run.step_in_epoch_ != run.steps_per_epoch_) interrupted = true;
-    if (!interrupted && fit.is_save_due) save(fit, run.epoch_, run.step_in_epoch_);
+    if (interrupted) continue;
+    if (fit.has_newcomers) end_for_newcomers(fit);
+    if (fit.is_save_due) save(fit, run.epoch_, run.step_in_epoch_);
+    else if (fit.is_memory_due(step)) remember(fit, run.epoch_, run.step_in_epoch_);
   }
   run.running_ = nullptr;
   read_of_all(run.values_, Phase::training);
@@ -257,17 +254,6 @@ TANDEM_INLINE Tensor TrainerState::train_once(const Fit& fit, const Batch& batch
     explain_failure(fit, batch, kind, e);
     throw;
   }
-}
-// Measures the validation data, whose values become those of the epoch.
-TANDEM_INLINE void TrainerState::validate(Fit& fit) {
-  Run& run = fit.run;
-  run.values();  // those of training come first
-  const Values measured = evaluate(fit.options.validation_data, fit.progress ? &*fit.progress : nullptr);
-  for (const auto& [name, value] : measured) run.values_.set("val_" + name, value);
-  run.validated_ = true;
-  fit.validated = step;
-  if (fit.progress && run.running_) fit.progress->print("step " + std::to_string(step) + ": " + run.values_.text());
-  fit.each_callback([&](Callback& c) { c.on_evaluate(run); });
 }
 // Training has ended within an epoch, whose values so far are the last of the history.
 TANDEM_INLINE void TrainerState::end_part(Fit& fit) {
@@ -299,49 +285,6 @@ TANDEM_INLINE void TrainerState::end_epoch(Fit& fit) {
   fit.saved = false;
   if (run.epoch_ + 1 < run.epochs_ && !run.stopped_) save(fit, run.epoch_ + 1, 0);
 }
-TANDEM_INLINE Values TrainerState::evaluate(const Batches& data) {
-  const ReplicationScope together(strategy());
-  return evaluate(data, nullptr);
-}
-TANDEM_INLINE Values TrainerState::evaluate(const Batches& data, Progress* progress) {
-  check_validation(data);
-  // A callback may evaluate in the middle of an epoch, whose means are kept.
-  if (Batch first; is_restored && data.open({})->next(first)) {
-    steps->build_averages(first);
-    is_restored = false;
-  }
-  const detail::KeptValues kept(steps->measures(Phase::test));
-  steps->reset(Phase::test);
-  Values r;
-  {
-    const ExponentialMovingAverage* const ema = steps->averages();
-    const std::unique_ptr<WeightAverage::Swap> averages(ema && step > 0 ? new WeightAverage::Swap(ema->swap_in())
-                                                                        : nullptr);
-    std::exception_ptr error;
-    try {
-      test_batches(data, progress);
-    } catch (...) {  // raised again below, when the others know
-      error = std::current_exception();
-    }
-    if (detail::Replicas().others_raised(error))
-      errors::raise<errors::AbortedError>("evaluate", "another process could not measure its part of the data");
-    read_of_all(r, Phase::test);
-  }
-  return r;
-}
-TANDEM_INLINE void TrainerState::test_batches(const Batches& data, Progress* progress) {
-  Batch batch;
-  const auto cursor = data.open({});
-  std::optional<Progress> nested;
-  if (progress) nested.emplace(*progress, "validation", std::max<i64>(data.cardinality(), 0));
-  i64 batches = 0;
-  for (; cursor->next(batch); ++batches) {
-    steps->test(batch);
-    if (nested) nested->step(batches + 1);
-  }
-  if (batches == 0) errors::raise<errors::InvalidArgumentError>("evaluate", "the data set is empty");
-}
-
 TANDEM_INLINE Trainer::Trainer(const Module& model, detail::OfBatch<Tensor> call, TrainerOptions options)
     : state_(std::make_unique<TrainerState>(
           std::make_unique<detail::ModelSteps>(model, std::move(call), std::move(options)))) {}

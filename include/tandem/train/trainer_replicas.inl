@@ -25,6 +25,8 @@ TANDEM_INLINE void TrainerState::check_equal(const Fit& fit) const {
       {"validation_freq", o.validation_freq},
       {"validation_every", o.validation_every},
       {"directory", !o.directory.empty()},
+      {"memory", o.memory != nullptr},
+      {"memory_steps", o.memory_steps},
       {"accumulate_steps", model_steps ? model_steps->options.accumulate_steps : 1},
       {"steps so far", step}};
   std::vector<i64> ends;  // the largest and the smallest of each
@@ -36,7 +38,7 @@ TANDEM_INLINE void TrainerState::check_equal(const Fit& fit) const {
     if (most != least && !is_unknown)
       errors::raise<errors::InvalidArgumentError>(
           "fit", std::string("the processes differ in ") + name + ": from " + std::to_string(least) + " to " +
-                     std::to_string(most) + " (of validation_data and directory: whether there is one)");
+                     std::to_string(most) + " (of validation_data, directory and memory: whether there is one)");
   }
 }
 TANDEM_INLINE Batch TrainerState::first_batch(const Fit& fit) const {
@@ -56,8 +58,7 @@ TANDEM_INLINE void TrainerState::plan_exchanges(Fit& fit) const {
   if (!fit.replicas.are_several()) return;
   bool may_stop = false;
   fit.each_callback([&](Callback& c) { may_stop = may_stop || c.may_stop_after_step(); });
-  const bool has_folder = fit.keeper || fit.interrupt;
-  std::vector<i64> n{may_stop, has_folder, fit.keeper ? fit.options.save_steps : 0};
+  std::vector<i64> n{may_stop, fit.keeps_state(), fit.keeper ? fit.options.save_steps : 0};
   fit.replicas.largest(n);
   fit.save_steps = n[2];
   if (n[0] == 0 && n[1] == 0) fit.after_steps = Fit::AfterSteps::nothing;

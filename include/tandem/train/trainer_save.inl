@@ -46,6 +46,7 @@ inline void check_kept(const SavedState& state, bool by_first_alone) {
 
 // Opens the folder of the run, if there is one, for the first replica, which alone uses it.
 TANDEM_INLINE void TrainerState::open_folder(Fit& fit) const {
+  check_memory(fit);
   if (fit.options.directory.empty()) return;
   if (fit.replicas.are_several()) {
     impl::check_aggregated(steps->items());
@@ -75,15 +76,15 @@ TANDEM_INLINE bool TrainerState::restore(Fit& fit, detail::RunPlace& place) {
   if (fit.replicas.is_first()) {
     try {
       const ReplicationScope alone(nullptr);  // what is made here is made here alone
-      fit.keeper->keep(fit.options, steps->items());
-      restored = fit.keeper->restore(place, fit.run.history_);
+      if (fit.keeper) fit.keeper->keep(fit.options, steps->items());
+      restored = recall(fit, place) || (fit.keeper && fit.keeper->restore(place, fit.run.history_));
     } catch (...) {  // raised again below, when the others know
       error = std::current_exception();
     }
   }
   if (fit.replicas.any(error != nullptr)) {
     if (error) std::rethrow_exception(error);
-    errors::raise<errors::AbortedError>("fit", "rank 0 could not use the folder " + fit.options.directory);
+    errors::raise<errors::AbortedError>("fit", "rank 0 could not restore the run");
   }
   std::vector<CheckpointItem> items = items_of_all(fit);
   items.push_back({"random", random::global_generator().state()});
@@ -154,6 +155,7 @@ TANDEM_INLINE std::optional<detail::ShardSet> TrainerState::write_shards(Fit& fi
   errors::raise<errors::AbortedError>("fit", "another process could not save its rows to " + fit.checkpoints());
 }
 TANDEM_INLINE void TrainerState::save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last) {
+  remember(fit, epoch, step_in_epoch);
   if (!fit.keeper && !fit.interrupt) return;  // there is no folder
   const bool stopped = fit.run.stopped_;
   fit.each_callback([&](Callback& c) { c.on_checkpoint_begin(fit.run); });
@@ -183,14 +185,19 @@ TANDEM_INLINE void TrainerState::save(Fit& fit, i64 epoch, i64 step_in_epoch, bo
 }
 TANDEM_INLINE void TrainerState::write(Fit& fit, i64 epoch, i64 step_in_epoch, const detail::ShardSet& shards,
                                        bool last) {
+  fit.saved = fit.keeper->save(place_of(fit, epoch, step_in_epoch, shards), history_of(fit), last);
+}
+TANDEM_INLINE detail::RunPlace TrainerState::place_of(const Fit& fit, i64 epoch, i64 step_in_epoch,
+                                                      const detail::ShardSet& shards) const {
+  return {epoch,    step, step_in_epoch, fit.run.stopped_, fit.feed.position(), fit.feed.seek_points(), fit.validation,
+          fit.part, {},   shards};
+}
+TANDEM_INLINE History TrainerState::history_of(const Fit& fit) const {
   History history;
   history.stop_reason = fit.run.history_.stop_reason;
   const std::vector<Values>& epochs = fit.run.history_.epochs();  // without that of a part: it goes on with the run
   for (std::size_t i = 0; i + !fit.part.empty() < epochs.size(); ++i) history.add(epochs[i]);
-  const detail::RunPlace place{
-      epoch,    step, step_in_epoch, fit.run.stopped_, fit.feed.position(), fit.feed.seek_points(), fit.validation,
-      fit.part, {},   shards};
-  fit.saved = fit.keeper->save(place, history, last);
+  return history;
 }
 
 TANDEM_INLINE void Trainer::restore(const std::string& directory) {

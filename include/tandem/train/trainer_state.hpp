@@ -56,6 +56,13 @@ struct TrainerState {
   void end_epoch(Fit& fit);
   void end_part(Fit& fit);
   void save(Fit& fit, i64 epoch, i64 step_in_epoch, bool last = false);
+  void end_for_newcomers(Fit& fit);
+  void check_memory(const Fit& fit) const;
+  void remember(Fit& fit, i64 epoch, i64 step_in_epoch) const;
+  bool recall(Fit& fit, detail::RunPlace& place) const;
+  std::vector<CheckpointItem> items_of_memory(const Fit& fit) const;
+  detail::RunPlace place_of(const Fit& fit, i64 epoch, i64 step_in_epoch, const detail::ShardSet& shards) const;
+  History history_of(const Fit& fit) const;
   void write(Fit& fit, i64 epoch, i64 step_in_epoch, const detail::ShardSet& shards, bool last);
   std::vector<CheckpointItem> items_of_all(const Fit& fit) const;
   std::optional<detail::ShardSet> write_shards(Fit& fit, bool last) const;
@@ -83,6 +90,7 @@ struct TrainerState::Fit {
   bool saved = false;      // the present state is in a checkpoint
   bool in_epochs = false;  // not before the first one, nor when training has ended
   bool is_interrupted = false, is_save_due = false;
+  bool has_newcomers = false;  // processes wait to join, as all know behind this step
   enum class AfterSteps : std::uint8_t { exchange, carried, nothing } after_steps = AfterSteps::exchange;
   i64 save_steps = 0;  // of the first replica
   detail::Replicas replicas = {};
@@ -92,23 +100,27 @@ struct TrainerState::Fit {
   void agree(i64 now, bool after_step = false, const std::exception_ptr& error = nullptr) {
     const bool interrupted = keeper ? keeper->is_interrupted() : interrupt && interrupt->requested();
     const bool save = after_step && (keeper ? keeper->is_due(now) : interrupt && interrupt->save_requested());
-    is_interrupted = interrupted, is_save_due = save;
+    const bool newcomers = after_step && keeps_state() && replicas.see_newcomers();
+    is_interrupted = interrupted, is_save_due = save, has_newcomers = newcomers;
     if (!replicas.are_several()) {
       if (error) std::rethrow_exception(error);
       return;
     }
-    std::vector<i64> n{interrupted, run.is_stopped(), save};
+    std::vector<i64> n{interrupted, run.is_stopped(), save, newcomers};
     if (replicas.others_raised(error, n))
       errors::raise<errors::AbortedError>("fit", "a callback of another process has raised");
-    is_interrupted = n[0] != 0, is_save_due = n[2] != 0;
+    is_interrupted = n[0] != 0, is_save_due = n[2] != 0, has_newcomers = n[3] != 0;
     if (n[1] != 0 && !run.is_stopped()) run.stop("another process has stopped");
   }
   std::string checkpoints() const { return options.directory + "/checkpoints/"; }
   // What this process asks before a step.
   detail::Steps::Ask ask() {
-    if (keeper) return {keeper->is_interrupted(), keeper->is_save_requested()};
-    return {interrupt && interrupt->requested(), interrupt && interrupt->save_requested()};
+    const bool newcomers = replicas.see_newcomers();
+    if (keeper) return {keeper->is_interrupted(), keeper->is_save_requested(), newcomers};
+    return {interrupt && interrupt->requested(), interrupt && interrupt->save_requested(), newcomers};
   }
+  // Whether processes that come later can get what has been trained.
+  bool keeps_state() const { return keeper || interrupt || options.memory; }
   // After a step. Where callbacks do not stop it, all know what is to happen: by the asks that have travelled with the
   // gradients, or since there is nothing to ask for without a folder.
   void agree_after_step(i64 now, const detail::Steps::Ask& of_all) {
@@ -118,8 +130,11 @@ struct TrainerState::Fit {
           "fit",
           "a callback has stopped the training after a step, which the other processes do not hear of: its "
           "may_stop_after_step() must return true");
-    is_interrupted = of_all.interrupted;
+    is_interrupted = of_all.interrupted, has_newcomers = of_all.newcomers;
     is_save_due = of_all.save || (save_steps > 0 && now % save_steps == 0);
+  }
+  bool is_memory_due(i64 now) const {
+    return options.memory && options.memory_steps > 0 && now % options.memory_steps == 0;
   }
   bool is_over(i64 now) const { return last_step > 0 && now >= last_step; }
   bool is_validation_due(i64 now) const {
