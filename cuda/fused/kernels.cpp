@@ -35,9 +35,9 @@ std::string default_folder() {
 KernelCompilation default_compilation() {
   const char* const wish = std::getenv("TANDEM_CUDA_COMPILE");
   const std::string text = wish ? wish : "";
-  return text == "off"    ? KernelCompilation::off
-         : text == "wait" ? KernelCompilation::wait
-                          : KernelCompilation::background;
+  return text == "wait"         ? KernelCompilation::wait
+         : text == "background" ? KernelCompilation::background
+                                : KernelCompilation::off;
 }
 std::string error_text(CUresult status) {
   const char* text = nullptr;

@@ -51,9 +51,9 @@ TANDEM_API bool tf32_allowed();
 /// How the fused groups of traced functions run: interpreted by one kernel for all; by a kernel of their own that a
 /// thread compiles in the background, interpreted until then; or so that the first call waits for its kernel.
 enum class KernelCompilation : std::uint8_t { off, background, wait };
-/// Sets how fused groups run from now on. In the background by default; the environment variable TANDEM_CUDA_COMPILE is
-/// `off`, `background` or `wait`. Results are the same bits. Where NVRTC is missing or fails, groups are interpreted,
-/// and there is one warning.
+/// Sets how fused groups run from now on. Off by default; the environment variable TANDEM_CUDA_COMPILE is `off`,
+/// `background` or `wait`. Results are the same bits. Where NVRTC is missing or fails, groups are interpreted, and there
+/// is one warning.
 TANDEM_API void set_kernel_compilation(KernelCompilation how);
 TANDEM_API KernelCompilation kernel_compilation();
 /// Sets the folder in which compiled kernels are kept for later processes; empty: they are not. By default the

@@ -11,7 +11,7 @@ namespace detail {
   errors::raise<errors::UnavailableError>(function, "no CUDA device: " + why_unavailable());
 }
 inline bool tf32_wish = false, blocking_wish = false;
-inline KernelCompilation compilation_wish = KernelCompilation::background;
+inline KernelCompilation compilation_wish = KernelCompilation::off;
 inline std::string cache_wish;
 }  // namespace detail
 

@@ -1,10 +1,9 @@
 // In the place of cuda/fused/compiler.cpp: the host's compiler makes a shared library of a kernel's source, with the
-// headers that NVRTC gets. Off unless a test or TANDEM_CUDA_COMPILE asks for it: it takes a second for each kernel.
+// headers that NVRTC gets. A second for each.
 #include "tests/cuda/emulator/compiler.hpp"
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -12,7 +11,6 @@
 
 #include "cuda/fused/compiler.hpp"
 #include "cuda/fused/embedded.hpp"
-#include "tandem/cuda.hpp"
 #include "tests/cuda/emulator/memory.hpp"
 #include "tests/cuda/emulator/stream.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -75,11 +73,6 @@ KernelImage compile_kernel(const std::string& source, int) {
   const std::size_t size = library.size();
   return {std::string(reinterpret_cast<const char*>(&size), sizeof(size)) + library, {}};
 }
-
-const bool is_off = [] {
-  if (!std::getenv("TANDEM_CUDA_COMPILE")) set_kernel_compilation(KernelCompilation::off);
-  return true;
-}();
 
 }  // namespace TANDEM_NS::cuda
 
