@@ -160,8 +160,8 @@ void cumprod(const KernelCall& c);
 void linear_scan(const KernelCall& c);
 void cumulative_max(const KernelCall& c);
 void shift(const KernelCall& c);
-// ops/rnn/common.inl: the width [t, b, width] of what cuDNN leaves for the gradient of x [t, b, features]; none if sizes
-// are unknown; 0: our own kernels compute it
+// ops/rnn/common.inl: the width of what cuDNN leaves for the gradient of x [t, b, features], [t, b, width]; none where a
+// size is unknown, 0 where our own kernels compute the op
 i64 rnn_reserve(const Shape& x, i64 units, int device, bool is_gru);
 // ops/rnn/gru.inl
 void gru(const KernelCall& c);
