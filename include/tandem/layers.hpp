@@ -21,6 +21,7 @@
 #include "tandem/layers/discrete.inl"
 #include "tandem/layers/einsum_dense.inl"
 #include "tandem/layers/embedding.inl"
+#include "tandem/layers/group_query_attention.inl"
 #include "tandem/layers/initializers.inl"
 #include "tandem/layers/layer.inl"
 #include "tandem/layers/merge.inl"

@@ -10,6 +10,7 @@
 #include "tandem/layers/discrete.hpp"
 #include "tandem/layers/einsum_dense.hpp"
 #include "tandem/layers/embedding.hpp"
+#include "tandem/layers/group_query_attention.hpp"
 #include "tandem/layers/merge.hpp"
 #include "tandem/layers/multi_head_attention.hpp"
 #include "tandem/layers/noise.hpp"

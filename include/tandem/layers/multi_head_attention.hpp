@@ -16,6 +16,7 @@ struct MultiHeadAttentionOptions {
   Regularizer bias_regularizer = {};
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
+  bool use_gate = false;  ///< multiply the heads' results by the sigmoid of a projection of the query
   DType dtype = DType::float32;
 };
 /// Multi-head attention: in each head softmax(q k^T / sqrt(key_dim)) v of its own projections of query, key and value;
@@ -27,10 +28,12 @@ struct MultiHeadAttentionOptions {
 ///   throws    errors::InvalidArgumentError if shapes or dtypes do not match
 ///   variables query_kernel [d, heads * key_dim], query_bias; key_kernel [f, heads * key_dim], key_bias; value_kernel
 ///             [e, heads * value_dim], value_bias; attention_output_kernel [heads * value_dim, output_shape],
-///             attention_output_bias. They are those of Keras (query/kernel [d, heads, key_dim], ...) with heads and
-///             key_dim as one axis
+///             attention_output_bias; with .use_gate, before those of the values, gate_kernel [d, heads * value_dim],
+///             gate_bias. They are those of Keras (query/kernel [d, heads, key_dim], ...) with heads and key_dim as
+///             one axis
 ///   gradient  to all floating inputs and weights
-///   source    Vaswani et al. 2017, "Attention Is All You Need"
+///   source    Vaswani et al. 2017, "Attention Is All You Need"; the gate: Qiu et al. 2025, "Gated Attention for Large
+///             Language Models"
 class TANDEM_API MultiHeadAttention : public Layer {
  public:
   MultiHeadAttention(i64 num_heads, i64 key_dim, const MultiHeadAttentionOptions& options = {});
@@ -53,5 +56,16 @@ class TANDEM_API MultiHeadAttention : public Layer {
   i64 heads_, key_dim_;
   MultiHeadAttentionOptions options_;
 };
+
+namespace detail {
+/// [batch, steps, heads * n] as [batch, steps, heads, n], without a copy.
+TANDEM_API Tensor split_heads(const Tensor& x, i64 heads);
+/// Attention between the projections: q [batch, m, heads, d], k [batch, n, key heads, d], v [batch, n, key heads, e],
+/// where each key head serves several adjacent heads.
+///   mask      as mask_of_scores() gives it with heads
+///   returns   [batch, m, heads * e]; on request the scores, [batch, heads, m, n]
+TANDEM_API AttentionOutput attention_of_heads(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
+                                              const AttentionCall& call, double dropout);
+}  // namespace detail
 
 }  // namespace TANDEM_NS::layers
