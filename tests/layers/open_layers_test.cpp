@@ -95,6 +95,8 @@ TEST_CASE("open sizes: layers of features, activations, norms, shapes") {
   open.check("Dense", layers::Dense(3, nn::relu), {2, 4});
   open.check("Dense", layers::Dense(3), {2, 5, 4});
   open.check("Embedding", layers::Embedding(7, 3), {2, 4}, int32);
+  open.check("ReversibleEmbedding",
+             [l = layers::ReversibleEmbedding(7, 4)](const Tensor& x) { return l(x, {.reverse = true}); }, {2, 3, 4});
   open.check("PReLU", layers::PReLU({.shared_axes = {1}}), {2, 5, 4});
   open.check("Softmax", layers::Softmax(), {2, 5});
   open.check("Activation", [](const Tensor& x) { return layers::LeakyReLU()(x); }, {2, 5});
@@ -120,7 +122,8 @@ TEST_CASE("open sizes: layers of features, activations, norms, shapes") {
   CHECK(open.raising == std::set<std::string>{"BatchNormalization 2", "BatchNormalization, training 2", "Dense 1",
                                               "Dense 2", "EinsumDense 2", "GroupNormalization 2",
                                               "LayerNormalization 2", "PReLU 2", "PositionEmbedding 2",
-                                              "RMSNormalization 2", "Reshape 0", "TimeDistributed 2"});
+                                              "RMSNormalization 2", "Reshape 0", "ReversibleEmbedding 2",
+                                              "TimeDistributed 2"});
 }
 TEST_CASE("open sizes: convolution, pooling and image layers") {
   OpenAxes open;
@@ -156,10 +159,15 @@ TEST_CASE("open sizes: attention layers") {
              {2, 3, 4});
   open.check("MultiHeadAttention", [l = layers::MultiHeadAttention(2, 2)](const Tensor& x) { return Tensor(l(x, x)); },
              {2, 3, 4});
+  open.check(
+      "GroupQueryAttention",
+      [l = layers::GroupQueryAttention(2, 4, 2, {.sliding_window = 2})](const Tensor& x) { return Tensor(l(x, x)); },
+      {2, 3, 4});
   open.check("TransformerBlock", [l = layers::TransformerBlock(8, 2)](const Tensor& x) { return Tensor(l(x)); },
              {2, 3, 4});
   CHECK(open.refused == std::set<std::string>{});
-  CHECK(open.raising == std::set<std::string>{"AdditiveAttention 2", "MultiHeadAttention 2", "TransformerBlock 2"});
+  CHECK(open.raising == std::set<std::string>{"AdditiveAttention 2", "GroupQueryAttention 2", "MultiHeadAttention 2",
+                                              "TransformerBlock 2"});
 }
 TEST_CASE("open sizes: recurrent layers, all steps and the last one") {
   OpenAxes open;

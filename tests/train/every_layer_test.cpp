@@ -78,9 +78,13 @@ TEST_CASE("layers with dense weights: counted, listed, cloned, saved") {
     return EinsumDense("abc,cde->abde", {none, 2, 3}, {.bias_axes = "e"});
   });
   check("embedding", 7 * 3, 0, constant({{1, 6}}), [] { return Embedding(7, 3); });
+  check("reversible_embedding", 7 * 3 * 2, 0, constant({{1, 6}}),
+        [] { return ReversibleEmbedding(7, 3, {.tie_weights = false}); });
   check("position_embedding", 5 * 6, 0, sequence, [] { return PositionEmbedding(5); });
   check("p_re_lu", 6, 0, rows, [] { return PReLU({.alpha_initializer = initializers::RandomNormal()}); });
   check("multi_head_attention", 6 * 8 * 3 + 8 * 3 + 8 * 6 + 6, 0, sequence, [] { return MultiHeadAttention(2, 4); });
+  check("group_query_attention", 6 * 8 + 8 + 2 * (6 * 4 + 4) + 8 * 6 + 6, 0, sequence,
+        [] { return GroupQueryAttention(4, 2, 1); });
   check("transformer_block", 4 * (6 * 6 + 6) + 6 * 8 + 8 + 8 * 6 + 6 + 4 * 6, 0, sequence,
         [] { return TransformerBlock(8, 2); });
   check("time_distributed", 6 * 3 + 3, 0, sequence, [] { return TimeDistributed{Dense(3)}; });
