@@ -28,6 +28,8 @@ PAGES = {
     "data": ("Data", "Files and mini-batches: `<tandem/data.hpp>`, the component `tandem::data`.", ["data/*.hpp", "data/dataset/*.hpp"]),
     "image_layers": ("Layers for images", "Layers that augment images: `<tandem/image.hpp>`, the component `tandem::image`; "
                      "its ops are [images](ops/images.md).", ["image/layers.hpp"]),
+    "sound_layers": ("Layers for sounds", "Spectrograms as layers: `<tandem/signal.hpp>`, the component `tandem::signal`; "
+                     "its ops are [Fourier transforms](ops/fourier.md).", ["signal/layers.hpp"]),
     "string_tables": ("Tables and vocabularies", "Lookup tables, vocabularies, `layers::StringLookup`, `TextVectorization`, `Hashing` and `HashedCrossing`: `<tandem/strings.hpp>`, the "
                       "component `tandem::strings`; its ops are [strings and tables](ops/strings.md).",
                       [f"strings/{name}.hpp" for name in ("lookup_layer", "text_vectorization", "hash_layers", "vocabulary", "lookup")]),
@@ -51,7 +53,7 @@ PAGES = {
                                                "plot_model", "report")]),
 }
 DOCUMENTED = ("layers", "losses", "metrics", "optim", "data", "io", "train", "saved_model", "serving", "serving_grpc", "distribute", "summary", "plot", "core",
-              "module", "autodiff", "graph", "image", "strings")
+              "module", "autodiff", "graph", "image", "signal", "strings")
 # The namespaces whose documented classes all have an entry.
 COMPLETE = ("layers", "losses", "metrics", "optimizers", "data", "train", "lookup", "plot")
 

@@ -36,7 +36,7 @@ FAMILIES = [
     # Built on tapes, graphs or layers, or optional components.
     ("decompositions", "Decompositions and solvers",
      [f"linalg/{name}.hpp" for name in ("solve", "lstsq", "det", "qr", "eigen", "svd", "expm")]),
-    ("fourier", "Fourier transforms", ["signal/fft.hpp", "signal/frames.hpp"]),
+    ("fourier", "Fourier transforms", ["signal/fft.hpp", "signal/frames.hpp", "signal/mel.hpp"]),
     ("images", "Images",
      [f"image/{name}.hpp" for name in ("decode", "encode", "convert", "resize", "crop", "flip", "color", "adjust", "transform",
                                        "boxes", "glimpse", "text", "mix", "measure")] + ["image_webp/webp.hpp"]),

@@ -1,0 +1,2 @@
+#include "tandem/signal/layers.inl"
+#include "tandem/signal/mel.inl"
