@@ -36,14 +36,13 @@ const std::map<std::string, std::string> reasons{
     {"activations.threshold", formula},
     {"constraints.Constraint", base},
     {"initializers.Initializer", base},
-    {"initializers.STFT", "not offered: signal::stft has no weights"},
+    {"initializers.STFT", "the weights with which STFTSpectrogram begins"},
     {"layers.AugMix", augmentation},
     {"layers.AutoContrast", augmentation},
     {"layers.ContrastLimitedAdaptiveHistogramEqualization", augmentation},
     {"layers.CutMix", "another name: image::cutmix"},
     {"layers.Equalization", augmentation},
     {"layers.FlaxLayer", of_python},
-    {"layers.GroupQueryAttention", "not offered"},
     {"layers.Identity", "another name: Activation::linear"},
     {"layers.InputLayer", "part of the functional API"},
     {"layers.InputSpec", "part of the functional API"},
@@ -51,7 +50,6 @@ const std::map<std::string, std::string> reasons{
     {"layers.Lambda", "holds a C++ function"},
     {"layers.Layer", base},
     {"layers.MaxNumBoundingBoxes", augmentation},
-    {"layers.MelSpectrogram", "not offered: of signal::stft"},
     {"layers.MixUp", "another name: image::mixup"},
     {"layers.Pipeline", "another name: Sequential"},
     {"layers.RandAugment", augmentation},
@@ -69,8 +67,6 @@ const std::map<std::string, std::string> reasons{
     {"layers.RandomSaturation", augmentation},
     {"layers.RandomSharpness", augmentation},
     {"layers.RandomShear", augmentation},
-    {"layers.ReversibleEmbedding", "not offered: matmul with the weights of Embedding"},
-    {"layers.STFTSpectrogram", "not offered: signal::stft"},
     {"layers.Solarization", augmentation},
     {"layers.StringLookup", "strings have no arrays; tests/strings has the examples of Keras"},
     {"layers.TFSMLayer", of_python},
@@ -97,7 +93,7 @@ const std::map<std::string, std::string> prefixes{{"activations", "activation."}
 
 std::set<std::string> names_of_cases() {
   std::set<std::string> names;
-  for (const char* family : {"keras", "keras_image", "keras_strings"})
+  for (const char* family : {"keras", "keras_image", "keras_strings", "keras_signal"})
     for (const auto& [name, c] : ::golden::detail::load(family)) names.insert(name.substr(0, name.find(':')));
   return names;
 }

@@ -4,6 +4,7 @@
 #include "tandem/layers/all.hpp"
 #include "tandem/tandem.hpp"
 #include "tests/golden/golden.hpp"
+#include "tests/golden/keras_layers.hpp"
 
 namespace keras_golden_test {
 
@@ -49,20 +50,6 @@ GoldenList trained_batch_norm(const GoldenCase&, const GoldenList& x) {
 Tensor averaged(const GoldenList& x, const metrics::ValueMetric& m) {
   for (std::size_t i = 0; i < x.size(); i += 2) m.update_state(x[i + 1], x[i]);
   return m.result();
-}
-/// What call() returns when the layer has these weights, each in the shape that it has here.
-template <class L, class Call>
-GoldenList weighted(const L& l, const GoldenList& x, std::size_t inputs, const Call& call) {
-  (void)call();
-  GoldenList values;
-  for (const Tensor& w : l.get_weights()) values.push_back(reshape(x.at(inputs + values.size()), w.shape()));
-  REQUIRE(inputs + values.size() == x.size());
-  l.set_weights(values);
-  return {call()};
-}
-template <class L>
-GoldenList attention(const L& l, const GoldenList& x) {
-  return weighted(l, x, 2, [&] { return l(x[0], x[1]).output; });
 }
 template <class L>
 GoldenList recurrent(const L& l, const GoldenList& x) {
@@ -333,6 +320,11 @@ const Ops of_other_layers{
     GOLDEN_WITHIN(of_keras, "layer.LSTMCell", lstm_cell(x)[0]),
     GOLDEN_WITHIN(of_keras, "layer.MultiHeadAttention",
                   attention(layers::MultiHeadAttention(2, 3, {.dtype = x[0].dtype()}), x)[0]),
+    GOLDEN_WITHIN(of_keras, "layer.MultiHeadAttention, gated",
+                  attention(layers::MultiHeadAttention(2, 3, {.value_dim = 5, .use_gate = true, .dtype = x[0].dtype()}),
+                            x)[0]),
+    {"layer.GroupQueryAttention", {&grouped, of_keras}},
+    {"layer.ReversibleEmbedding", {&reversible, of_keras}},
     GOLDEN_WITHIN(of_keras, "layer.Masking", layers::Masking()(x[0]), layers::Masking().compute_mask(x[0])),
     GOLDEN_WITHIN(of_keras, "layer.Normalization", adapted(layers::Normalization(), x[0], x[0])),
     GOLDEN_WITHIN(of_keras, "layer.IntegerLookup", adapted(layers::IntegerLookup(), x[0], x[0] + 1)),

@@ -1,9 +1,9 @@
 """Makes keras.npz and keras_defaults.txt: what Keras 3 computes, in double precision, with the default options of its
 activations, losses, metrics, layers, optimizers, schedules and regularizers, and the bounds of what its initializers
-draw; and the default values of their options. keras_image.npz and keras_strings.npz have the layers of those components,
+draw; and the default values of their options. keras_image.npz, keras_strings.npz and keras_signal.npz have the layers of those components,
 keras_coverage.txt has the names of all that Keras has of these kinds.
 
-python3 -m venv v; v/bin/pip install keras tensorflow-cpu; v/bin/python tests/golden/make_keras.py
+python3 -m venv v; v/bin/pip install keras tensorflow-cpu scipy; v/bin/python tests/golden/make_keras.py
 
 Arrays are named as make.py's. A layer's inputs are x0 and its weights, in Keras' order; those of a loss or metric y_true,
 y_pred and maybe the weights of the examples; those of an optimizer the first value of w, for the loss sum(w^2 w_i).
@@ -24,7 +24,7 @@ import numpy as np  # noqa: E402
 FOLDER = pathlib.Path(__file__).parent
 RANDOM = np.random.default_rng(20)
 ARRAYS, COUNTS = {}, {}
-FILES = {"keras": ARRAYS, "keras_image": {}, "keras_strings": {}}
+FILES = {"keras": ARRAYS, "keras_image": {}, "keras_strings": {}, "keras_signal": {}}
 
 
 def numbers(low, high, *shape):
@@ -386,7 +386,7 @@ def main():
     keras.config.set_floatx("float64")
     keras.utils.set_random_seed(1)
     for make in (activations, losses, metrics, layers, optimizers, regularizers, initializers, other_activations, other_losses,
-                 other_metrics, other_layers, preprocessing_layers, noises, other_initializers, other_training, latest, images, texts, defaults,
+                 other_metrics, other_layers, preprocessing_layers, noises, other_initializers, other_training, seeded, images, texts, defaults,
                  coverage):
         make()
     for name, arrays in FILES.items():

@@ -1,5 +1,8 @@
 """Cases of make_keras.py that are each drawn by a generator with a seed of its own: EinsumDense, Circle, the optimizers of
-matrices, ScheduleFreeAdamW, SpectralNormalization, ConvLSTM, hashes. make_keras.py calls these functions with itself."""
+matrices, ScheduleFreeAdamW, SpectralNormalization, ConvLSTM, hashes, gated and grouped attention, ReversibleEmbedding,
+spectrograms. make_keras.py calls these functions with itself."""
+
+import functools
 
 import keras
 import numpy as np
@@ -12,7 +15,17 @@ HASHING_OPTIONS = [{"num_bins": 2**53 - 111}, {"num_bins": 2**53 - 111, "salt": 
                    {"num_bins": 4, "output_mode": "multi_hot"}, {"num_bins": 4, "salt": 7, "output_mode": "count"}]
 # Those whose options keras_defaults.txt has; ConvLSTM1D and ConvLSTM3D have those of ConvLSTM2D.
 CLASSES = [("losses", "Circle"), ("optimizers", "Adafactor"), ("optimizers", "Muon"), ("optimizers", "ScheduleFreeAdamW"),
-           ("layers", "SpectralNormalization"), ("layers", "Hashing"), ("layers", "HashedCrossing"), ("layers", "ConvLSTM2D")]
+           ("layers", "SpectralNormalization"), ("layers", "Hashing"), ("layers", "HashedCrossing"), ("layers", "ConvLSTM2D"),
+           ("layers", "GroupQueryAttention"), ("layers", "ReversibleEmbedding"), ("layers", "MelSpectrogram"),
+           ("layers", "STFTSpectrogram")]
+GROUPED = [{"use_causal_mask": True}, {"sliding_window": 2}, {"use_gate": True}, {"use_bias": False}]
+REVERSIBLE = [{}, {"tie_weights": False}, {"logit_soft_cap": 0.5}]
+# MelSpectrogram of 70 samples, and STFTSpectrogram of two channels.
+MEL = [{}, {"window": "hamming", "sequence_length": 12}, {"window": None, "power_to_db": False, "mag_exp": 1.0},
+       {"mag_exp": 1.5, "ref_power": np.float64(4), "top_db": 20.0, "max_freq": 700.0}]
+STFT = [{"mode": mode} for mode in ("log", "magnitude", "psd", "real", "imag", "angle", "stft")] + [
+    {"window": "hamming", "periodic": True, "scaling": "spectrum", "padding": "same", "frame_step": 3},
+    {"window": None, "expand_dims": True}, {"scaling": None, "mode": "real", "expand_dims": True}]
 
 
 def equations(m):
@@ -95,5 +108,39 @@ def hashes(m):
         m.add("layer.HashedCrossing", [], [keras.ops.cast(layer(x), "float64") for x in of], m.FILES["keras_strings"])
 
 
+def grouped_attention(m):
+    query, value = m.numbers(-2, 2, 2, 3, 4), m.numbers(-2, 2, 2, 5, 4)
+    for options in GROUPED:
+        of_call = {k: v for k, v in options.items() if k == "use_causal_mask"}
+        layer = keras.layers.GroupQueryAttention(3, 4, 2, **{k: v for k, v in options.items() if k not in of_call})
+        m.weighted("GroupQueryAttention", layer, [query, value], lambda: layer(query, value, **of_call))
+    layer = keras.layers.MultiHeadAttention(2, 3, value_dim=5, use_gate=True)
+    m.weighted("MultiHeadAttention, gated", layer, [query, value], lambda: layer(query, value))
+
+
+def reversible_embeddings(m):
+    ids, vectors = m.RANDOM.integers(0, 6, size=(2, 3)), m.numbers(-2, 2, 2, 3, 4)
+    for options in REVERSIBLE:
+        layer = keras.layers.ReversibleEmbedding(6, 4, **options)
+        layer(ids)
+        values = [m.numbers(-1, 1, *w.shape) for w in layer.weights]
+        layer.set_weights(values)
+        m.add("layer.ReversibleEmbedding", [ids.astype(np.float64), vectors, *values], [layer(ids), layer(vectors, reverse=True)])
+
+
+def spectrograms(m):
+    x = m.numbers(-2, 2, 2, 70)
+    for options in MEL:
+        layer = keras.layers.MelSpectrogram(fft_length=16, sequence_stride=5, sampling_rate=2000, num_mel_bins=4, dtype="float64",
+                                            **{"ref_power": np.float64(1), **options})
+        # Otherwise the weights of the bands are computed in single precision.
+        layer.linear_to_mel_weight_matrix = functools.partial(layer.linear_to_mel_weight_matrix, dtype="float64")
+        m.add("layer.MelSpectrogram", [x], layer(x), m.FILES["keras_signal"])
+    for options in STFT:
+        x = m.numbers(-2, 2, 2, 20, 2)
+        layer = keras.layers.STFTSpectrogram(frame_length=6, dtype="float64", **options)
+        m.add("layer.STFTSpectrogram", [x], layer(x), m.FILES["keras_signal"])
+
+
 CASES = [equations, circles, factored_steps, orthogonal_steps, schedule_free_steps, spectral_layers, convolutional_recurrence,
-         hashes]
+         hashes, grouped_attention, reversible_embeddings, spectrograms]
