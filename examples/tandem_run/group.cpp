@@ -25,8 +25,7 @@ void say(const std::string& text) { write_all(2, "tandem_run: " + text + "\n"); 
 
 }  // namespace
 
-Start Group::start_of(int local, int port) const {
-  const int rank = options_.rank_of(local);
+Start Group::start_of(int local, int rank) const {
   Start s{.rank = rank, .command = options_.command, .is_plain = rank == 0 && options_.rank_0_plain};
   s.signals_before = signals_.before();
   s.environment = {{"RANK", std::to_string(rank)},
@@ -35,17 +34,32 @@ Start Group::start_of(int local, int port) const {
                    {"LOCAL_WORLD_SIZE", std::to_string(options_.processes)},
                    {"GROUP_RANK", std::to_string(options_.node)},
                    {"MASTER_ADDR", nodes_.store().host},
-                   {"MASTER_PORT", std::to_string(port)},
+                   {"MASTER_PORT", std::to_string(port_)},
                    {"TANDEM_STORE", nodes_.store().text()},
                    {"TANDEM_RESTART_COUNT", std::to_string(attempt_)}};
   if (!std::getenv("TANDEM_NUM_THREADS"))
     s.environment.emplace_back("TANDEM_NUM_THREADS", std::to_string(std::max(1, cores() / options_.processes)));
   return s;
 }
+// Its number is behind those of all others.
+Start Group::newcomer(int local) const {
+  const int number = nodes_.next_number(attempt_);
+  Start s = start_of(local, number);
+  for (auto& [name, value] : s.environment)
+    if (name == "WORLD_SIZE") value = std::to_string(number + 1);
+  s.environment.emplace_back("TANDEM_JOIN", "1");
+  return s;
+}
 
 Group::Group(const Options& options, Nodes& nodes, Signals& signals, int attempt, int port)
-    : options_(options), nodes_(nodes), signals_(signals), attempt_(attempt) {
-  for (int i = 0; i < options_.processes; ++i) processes_.push_back(std::make_unique<Process>(start_of(i, port)));
+    : options_(options), nodes_(nodes), signals_(signals), attempt_(attempt), port_(port) {
+  for (int i = 0; i < options_.processes; ++i)
+    start(options_.joins ? newcomer(i) : start_of(i, options_.rank_of(i)), i);
+  if (options_.joins) counts();
+}
+void Group::start(const Start& s, int local) {
+  processes_.push_back(std::make_unique<Process>(s));
+  places_.push_back(local);
 }
 
 Outcome Group::run() {
@@ -102,13 +116,31 @@ void Group::tell(const std::function<void()>& report) {
 }
 
 void Group::reap() {
-  for (const auto& p : processes_)
-    if (p->has_ended() && p->end()->is_failure() && !has_failed_ && !rest_is_stopped_) {
-      const std::string text = p->name() + " " + p->end()->text();
-      if (can_go_on() && running() == 0) say(text + "; the others have ended");
-      else if (can_go_on()) say(fmt::format("{}; {} processes go on", text, running()));
-      else fail({p->end()->status, text}, true);
+  for (std::size_t i = 0; i < processes_.size(); ++i) {
+    const Process& p = *processes_[i];
+    if (!processes_[i]->has_ended() || !p.end()->is_failure() || has_failed_ || rest_is_stopped_) continue;
+    const std::string text = p.name() + " " + p.end()->text();
+    if (options_.joins) {
+      say(text);
+      outcome_.status = p.end()->status;
+      counts();
+    } else if (can_go_on()) {
+      const Nodes::Counts all = counts();
+      if (all.well == all.ended) say(text + "; the others have ended");
+      else say(fmt::format("{}; {} processes go on", text, all.well - all.ended));
+      if (all.ended == 0) replace(places_[i]);
+    } else {
+      fail({p.end()->status, text}, true);
     }
+  }
+}
+// Starts another process in the place of one that has failed; it joins the others.
+void Group::replace(int local) {
+  if (replacements_ >= options_.max_replacements) return;
+  ++replacements_;
+  start(newcomer(local), local);
+  say(fmt::format("{} is to join them ({} of {})", processes_.back()->name(), replacements_,
+                  options_.max_replacements));
 }
 
 int Group::running() const {
@@ -116,23 +148,34 @@ int Group::running() const {
 }
 
 // Those that have ended well are not lost.
-bool Group::can_go_on() const {
-  const auto is_well = [](const auto& p) { return p->runs() || !p->end()->is_failure(); };
-  return options_.min_processes > 0 && !outcome_.was_interrupted &&
-         std::count_if(processes_.begin(), processes_.end(), is_well) >= options_.min_processes;
+bool Group::can_go_on() {
+  return options_.min_processes > 0 && !outcome_.was_interrupted && counts().well >= options_.min_processes;
+}
+Nodes::Counts Group::counts() {
+  Nodes::Counts own;
+  for (const auto& p : processes_) {
+    const bool has_ended_well = !p->runs() && !p->end()->is_failure();
+    own.well += p->runs() || has_ended_well, own.ended += has_ended_well;
+  }
+  try {
+    return nodes_.of_all(attempt_, own);
+  } catch (const tandem::errors::UnavailableError&) {  // node 0 is gone, which is a failure
+    return {};
+  }
 }
 
 void Group::stop_those_left_out() {
   if (options_.min_processes == 0 || has_failed_ || outcome_.was_interrupted || rest_is_stopped_) return;
-  const auto has_ended_well = [](const auto& p) { return !p->runs() && !p->end()->is_failure(); };
-  const auto ended = std::count_if(processes_.begin(), processes_.end(), has_ended_well);
-  if (ended < options_.min_processes || running() == 0 || now() < next_question_) return;
+  if (now() < next_question_) return;
   next_question_ = now() + 0.2;
+  const int ended = counts().ended;
+  if (running() == 0 || ended < options_.min_processes) return;
   const std::vector<int> left = nodes_.going_on(attempt_);
-  if (left.empty()) return;
-  for (int i = 0; i < options_.processes; ++i)
-    if (processes_[static_cast<std::size_t>(i)]->runs() && std::count(left.begin(), left.end(), options_.rank_of(i)))
-      return;
+  const auto belongs = [&](int rank) {  // those that were there first do so until others have gone on without them
+    return left.empty() ? rank < options_.world_size() : std::count(left.begin(), left.end(), rank) > 0;
+  };
+  for (const auto& p : processes_)
+    if (p->runs() && belongs(p->rank())) return;
   rest_is_stopped_ = true;
   for (const auto& p : processes_)
     if (p->runs()) say(p->name() + " was left out, and the others have ended; stopping it");

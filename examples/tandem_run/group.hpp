@@ -30,7 +30,10 @@ class Group {
   Outcome run();
 
  private:
-  Start start_of(int local, int port) const;
+  Start start_of(int local, int rank) const;
+  Start newcomer(int local) const;
+  void start(const Start& s, int local);
+  void replace(int local);
   void wait_for_events();
   void take_signals();
   void pass_on(int signal);
@@ -44,13 +47,16 @@ class Group {
   void stop_those_left_out();
   bool is_over();
   int running() const;
-  bool can_go_on() const;
+  bool can_go_on();
+  Nodes::Counts counts();
 
   const Options& options_;
   Nodes& nodes_;
   Signals& signals_;
-  const int attempt_;
+  const int attempt_, port_;
   std::vector<std::unique_ptr<Process>> processes_ = {};
+  std::vector<int> places_ = {};  // of the processes: their numbers on this machine, which replacements take over
+  int replacements_ = 0;
   std::optional<double> kill_at_ = {};  // seconds of the monotonic clock
   double next_look_ = 0, next_question_ = 0;
   bool has_failed_ = false, has_succeeded_ = false, can_write_ = true;

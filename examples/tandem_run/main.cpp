@@ -1,6 +1,7 @@
 // Starts the processes of a distributed training, watches them, and starts them again when one dies.
 //   tandem_run -n 4 --max-restarts 3 -- ./train --data corpus.txt
 //   tandem_run -n 8 --nnodes 2 --node-rank 0 --rendezvous node0:29500 -- ./train    and --node-rank 1 on the other
+//   tandem_run -n 4 --min-processes 2 --max-replacements 10 -- ./train
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
@@ -24,6 +25,10 @@ void add_options(CLI::App& app, Options& o) {
   arguments::add(app, "--max-restarts", o.max_restarts, 0, "how often all are started again after one has failed");
   arguments::add(app, "--min-processes", o.min_processes, 0,
                  "let the others go on while so many run; 0: stop all with the first that fails");
+  arguments::add(
+      app, "--max-replacements", o.max_replacements, 0,
+      "with --min-processes: how often a process of this machine is started in the place of one that failed");
+  app.add_flag("--join", o.joins, "the processes join those that the tandem_run at --rendezvous has started");
   arguments::add(app, "--nnodes", o.nodes, 1, "machines, with a tandem_run each");
   arguments::add(app, "--node-rank", o.node, 0, "the number of this one, from 0");
   app.add_option("--rendezvous", o.rendezvous,
@@ -38,8 +43,8 @@ void add_options(CLI::App& app, Options& o) {
   app.prefix_command();
   app.footer(
       "The command and its arguments come last, behind --. Each process gets RANK, WORLD_SIZE, LOCAL_RANK, "
-      "LOCAL_WORLD_SIZE, GROUP_RANK, MASTER_ADDR, MASTER_PORT, TANDEM_STORE, TANDEM_RESTART_COUNT and "
-      "TANDEM_NUM_THREADS. "
+      "LOCAL_WORLD_SIZE, GROUP_RANK, MASTER_ADDR, MASTER_PORT, TANDEM_STORE, TANDEM_RESTART_COUNT, "
+      "TANDEM_NUM_THREADS and, if it is to join others, TANDEM_JOIN. "
       "SIGINT, SIGTERM, SIGHUP and SIGUSR1 are passed on.");
 }
 
@@ -51,10 +56,15 @@ void complete(CLI::App& app, Options& o) {
   if (o.command.empty()) throw CLI::RequiredError("a command behind --");
   if (o.node >= o.nodes)
     throw CLI::ValidationError("--node-rank", fmt::format("{} is not less than --nnodes {}", o.node, o.nodes));
-  if (o.min_processes > o.processes)
-    throw CLI::ValidationError("--min-processes", fmt::format("{} is more than -n {}", o.min_processes, o.processes));
-  if (o.nodes > 1 && o.min_processes > 0) throw CLI::ValidationError("--min-processes", "it needs a single machine");
+  if (o.min_processes > o.world_size())
+    throw CLI::ValidationError("--min-processes",
+                               fmt::format("{} is more than the {} processes", o.min_processes, o.world_size()));
+  if (o.max_replacements > 0 && o.min_processes == 0)
+    throw CLI::ValidationError("--max-replacements", "it needs --min-processes: otherwise all are stopped");
+  if (o.joins && (o.nodes > 1 || o.min_processes > 0 || o.max_restarts > 0))
+    throw CLI::ValidationError("--join", "--nnodes, --min-processes and --max-restarts are those of the others");
   if (o.nodes > 1 && o.rendezvous.empty()) throw CLI::RequiredError("--rendezvous, with --nnodes,");
+  if (o.joins && o.rendezvous.empty()) throw CLI::RequiredError("--rendezvous, with --join,");
 }
 
 // Waits for the other nodes. A signal that comes meanwhile ends them, too.

@@ -44,7 +44,7 @@ double seconds_since(Clock::time_point t) { return std::chrono::duration<double>
 
 Nodes::Nodes(const Options& options, std::function<void()> check) : options_(options), check_(std::move(check)) {
   find_place();
-  if (options_.nodes == 1) return;
+  if (options_.is_alone()) return;
   const Clock::time_point begin = Clock::now();
   for (;;) {
     try {
@@ -55,10 +55,11 @@ Nodes::Nodes(const Options& options, std::function<void()> check) : options_(opt
         throw tandem::errors::UnavailableError(
             "--rendezvous", fmt::format("node 0 cannot be reached at {} within {} s", place_.text(), options_.timeout));
       wait(0.1);
-      if (is_folder(options_.rendezvous) && options_.node > 0) find_place();  // the file may have been an old one
+      if (is_folder(options_.rendezvous) && !keeps_table()) find_place();  // the file may have been an old one
     }
   }
   store_->set_timeout(silent_after);
+  if (options_.joins) number_ = static_cast<int>(store_->add("launch/joined", 1));
 }
 
 Nodes::~Nodes() {
@@ -69,14 +70,14 @@ Nodes::~Nodes() {
 
 // Where the table is. Node 0 opens it there.
 void Nodes::find_place() {
-  if (options_.nodes == 1) {
+  if (options_.is_alone()) {
     server_ = std::make_unique<TcpStoreServer>("127.0.0.1");
     place_.port = server_->port();
     return;
   }
   const bool by_file = is_folder(options_.rendezvous);
   if (!by_file) place_ = Endpoint::parse("--rendezvous", options_.rendezvous);
-  if (options_.node == 0) {
+  if (keeps_table()) {
     if (by_file && !std::filesystem::is_directory(options_.rendezvous))
       throw tandem::errors::UnavailableError("--rendezvous", options_.rendezvous + " is not a folder");
     server_ = std::make_unique<TcpStoreServer>("", place_.port);
@@ -111,11 +112,29 @@ void Nodes::wait(double seconds) {
 
 std::string Nodes::key(int attempt, const char* what) const { return fmt::format("launch/{}/{}", attempt, what); }
 
-void Nodes::say_alive() { store_->set(fmt::format("launch/alive/{}", options_.node), host_name()); }
+// Of this machine in the table.
+std::string Nodes::own_name() const {
+  return options_.joins ? fmt::format("joined{}", number_) : std::to_string(options_.node);
+}
+
+void Nodes::say_alive() {
+  if (!options_.joins) store_->set("launch/alive/" + own_name(), host_name());
+}
+
+int Nodes::next_number(int attempt) const {
+  TcpStore store(place_, silent_after);
+  if (options_.joins) {
+    const std::string text = store.find("launch/world_size").value_or("1");
+    int size = 1;
+    std::from_chars(text.data(), text.data() + text.size(), size);
+    return size - 1 + static_cast<int>(store.add(key(attempt, "later"), 1));
+  }
+  return options_.world_size() - 1 + static_cast<int>(store.add(key(attempt, "later"), 1));
+}
 
 // The attempt that the others are at: later than ours if this machine was started again.
 int Nodes::newest_attempt(int attempt) {
-  if (options_.node == 0) {
+  if (keeps_table()) {
     store_->set("launch/attempt", std::to_string(attempt));
     return attempt;
   }
@@ -127,7 +146,11 @@ int Nodes::newest_attempt(int attempt) {
 
 Nodes::Meeting Nodes::meet(int attempt) {
   if (!store_) return {attempt, free_port()};
-  if (options_.node == 0) store_->set(key(attempt, "port"), std::to_string(free_port()));
+  if (keeps_table()) {
+    store_->set(key(attempt, "port"), std::to_string(free_port()));
+    store_->set("launch/world_size", std::to_string(options_.world_size()));
+  }
+  if (options_.joins) return join();
   const Clock::time_point begin = Clock::now();
   int came_to = -1;  // the attempt at whose meeting we are
   std::size_t arrived = 0;
@@ -145,6 +168,7 @@ Nodes::Meeting Nodes::meet(int attempt) {
       if (store_->find(own) && store_->list(folder).size() == static_cast<std::size_t>(options_.nodes)) {
         report(attempt, {1, fmt::format("node {} ({}) was started again", options_.node, host_name())});
       } else {
+        of_all(attempt, {options_.processes, 0});
         store_->set(own, host_name());
         came_to = attempt;
       }
@@ -162,6 +186,15 @@ Nodes::Meeting Nodes::meet(int attempt) {
   return {attempt, number};
 }
 
+// Waits until the processes of the others have come together.
+Nodes::Meeting Nodes::join() {
+  const std::string name = store_->get("launch/attempt", options_.timeout);
+  int attempt = 0;
+  std::from_chars(name.data(), name.data() + name.size(), attempt);
+  met_ = Clock::now();
+  return {attempt, place_.port};
+}
+
 void Nodes::report(int attempt, const Failure& f) {
   if (!store_ || store_->add(key(attempt, "failures"), 1) != 1) return;  // the first one counts
   store_->set(key(attempt, "failed"), fmt::format("{} {}", f.status, f.text));
@@ -170,15 +203,40 @@ void Nodes::report_signal(int signal) {
   if (store_) store_->set("launch/signal", fmt::format("{} {}", signal, options_.node));
 }
 void Nodes::report_success(int attempt) {
-  if (store_) store_->add(key(attempt, "succeeded"), 1);
+  if (store_ && !options_.joins) store_->add(key(attempt, "succeeded"), 1);
 }
 
-std::optional<Failure> Nodes::silent_node() {
-  for (const TcpStore::Entry& e : store_->list("launch/alive/"))
-    if (const double silence = std::min(e.age, seconds_since(met_)); silence > silent_after)
-      return Failure{
-          1, fmt::format("node {} ({}) has not been heard of for {:.0f} s", e.key.substr(13), e.value, silence)};
+// With --min-processes the others go on without it, if enough processes run.
+std::optional<Failure> Nodes::silent_node(int attempt) {
+  for (const TcpStore::Entry& e : store_->list("launch/alive/")) {
+    const std::string name = e.key.substr(13), gone = key(attempt, "gone/") + name;
+    const double silence = std::min(e.age, seconds_since(met_));
+    if (silence <= silent_after || store_->find(gone)) continue;
+    const Failure f{1, fmt::format("node {} ({}) has not been heard of for {:.0f} s", name, e.value, silence)};
+    if (options_.min_processes == 0) return f;
+    store_->set(gone, "1");
+    store_->set(key(attempt, "counts/") + name, "0 0");
+    if (sum(attempt).well < options_.min_processes) return f;
+    fmt::print(stderr, "tandem_run: {}; the others go on\n", f.text);
+  }
   return {};
+}
+
+Nodes::Counts Nodes::sum(int attempt) {
+  Counts all;
+  for (const TcpStore::Entry& e : store_->list(key(attempt, "counts/"))) {
+    std::istringstream text(e.value);
+    int well = 0, ended = 0;
+    if (text >> well >> ended) all.well += well, all.ended += ended;
+  }
+  return all;
+}
+Nodes::Counts Nodes::of_all(int attempt, const Counts& own) {
+  if (!store_) return own;
+  const std::string text = fmt::format("{} {} {}", own.well, own.ended, attempt);
+  if (text != told_) store_->set(key(attempt, "counts/") + own_name(), text);
+  told_ = text;
+  return sum(attempt);
 }
 
 std::optional<Failure> Nodes::signal_elsewhere() {
@@ -204,8 +262,10 @@ std::optional<Failure> Nodes::failure(int attempt) {
       f.text = text->substr(space + 1);
       return f;
     }
+    if (store_->find(key(attempt, "gone/") + own_name()))
+      return Failure{1, "the other nodes have gone on without this one, of which nothing was heard"};
     std::optional<Failure> silent;
-    if (options_.node == 0 && (silent = silent_node())) report(attempt, *silent);
+    if (keeps_table() && (silent = silent_node(attempt))) report(attempt, *silent);
     return silent;
   } catch (const tandem::errors::UnavailableError& e) {
     return Failure{1, fmt::format("node 0 is gone: {}", e.message())};
@@ -226,19 +286,26 @@ std::vector<int> Nodes::going_on(int attempt) const {
 }
 
 bool Nodes::all_succeeded(int attempt) {
-  return !store_ || store_->find(key(attempt, "succeeded")) == std::to_string(options_.nodes);
+  if (!store_ || options_.joins) return true;
+  const std::size_t gone = store_->list(key(attempt, "gone/")).size();
+  return store_->find(key(attempt, "succeeded")) == std::to_string(static_cast<std::size_t>(options_.nodes) - gone);
 }
 
 void Nodes::leave() {
   if (!store_) return;
   try {
-    if (options_.node > 0) {
+    if (!keeps_table()) {
       store_->add("launch/left", 1);
       return;
     }
     const Clock::time_point begin = Clock::now();
-    while (store_->find("launch/left") != std::to_string(options_.nodes - 1) && seconds_since(begin) < silent_after)
-      wait(0.05);
+    const auto others = [&] {
+      const std::string joined = store_->find("launch/joined").value_or("0");
+      int n = 0;
+      std::from_chars(joined.data(), joined.data() + joined.size(), n);
+      return std::to_string(options_.nodes - 1 + n);
+    };
+    while (store_->find("launch/left").value_or("0") != others() && seconds_since(begin) < silent_after) wait(0.05);
   } catch (const tandem::errors::UnavailableError&) {
     // Node 0 has gone before: it waits no longer.
   }

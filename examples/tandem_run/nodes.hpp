@@ -44,6 +44,8 @@ class Nodes {
   ///           processes of another machine
   Meeting meet(int attempt);
   const tandem::distribute::Endpoint& store() const { return place_; }
+  /// A number for a process that is started later than the others; no other one has it.
+  int next_number(int attempt) const;
 
   /// Tells the others.
   void report(int attempt, const Failure& failure);
@@ -54,18 +56,28 @@ class Nodes {
   std::optional<Failure> failure(int attempt);
   /// The ranks that have gone on without others, by Communicator::rebuild(); empty if none have.
   std::vector<int> going_on(int attempt) const;
-  /// Whether the processes of all machines have ended well.
+  /// Whether the processes of all machines have ended well, but for machines that the others have gone on without.
   bool all_succeeded(int attempt);
+  /// Processes that run or have ended well, and of these, those that have ended.
+  struct Counts {
+    int well = 0, ended = 0;
+  };
+  /// Tells the others this machine's, and returns those of all machines.
+  Counts of_all(int attempt, const Counts& own);
   /// At the end: node 0 keeps the table until the others have read how it ended, ten seconds at most.
   void leave();
 
  private:
   std::string key(int attempt, const char* what) const;
+  std::string own_name() const;
+  bool keeps_table() const { return options_.node == 0 && !options_.joins; }
   void find_place();
+  Meeting join();
   void wait(double seconds);
   void say_alive();
   int newest_attempt(int attempt);
-  std::optional<Failure> silent_node();
+  std::optional<Failure> silent_node(int attempt);
+  Counts sum(int attempt);
   std::optional<Failure> signal_elsewhere();
 
   const Options& options_;
@@ -74,6 +86,8 @@ class Nodes {
   std::optional<tandem::distribute::TcpStore> store_ = {};
   tandem::distribute::Endpoint place_ = {};
   std::chrono::steady_clock::time_point met_ = {};
+  int number_ = 0;         // among those that have joined
+  std::string told_ = {};  // the counts that the others have
   std::string file_ = {};  // in the folder of the rendezvous, on node 0
 };
 

@@ -43,6 +43,7 @@ class Process {
   ~Process();
 
   bool runs() const { return !end_; }
+  int rank() const { return rank_; }
   const std::optional<End>& end() const { return end_; }
   /// "rank 2 (process 4711)".
   std::string name() const;

@@ -105,10 +105,62 @@ touch "$folder/end"
 wait $! || fail 'one that fails when the others have ended'
 has 'rank 1 (process [0-9]*) ended with status 4; the others have ended'
 "$program" -n 2 --min-processes 3 -- true >"$folder/out" 2>&1 && fail '--min-processes above -n'
-has '3 is more than -n 2'
+has '3 is more than the 2 processes'
 ends 4 -n 3 --min-processes 2 --max-restarts 1 -- sh -c 'test $RANK != 2 || exec sleep 1000; exit 4'
 has 'stopping the others'
 has 'restart 1 of 1'
+
+# One that is started in the place of another one has a number of its own, and its place.
+"$program" -n 3 --min-processes 2 --max-replacements 1 -- sh -c "echo \$RANK of \$WORLD_SIZE, \$LOCAL_RANK, join \$TANDEM_JOIN
+  test \$RANK != 1 || exit 4
+  test \$RANK = 3 && touch $folder/replaced
+  until test -e $folder/replaced; do sleep 0.05; done" >"$folder/out" 2>&1 || fail 'a replacement'
+has '^\[3\] 3 of 4, 1, join 1$'
+has '^\[2\] 2 of 3, 2, join$'
+has 'rank 3 (process [0-9]*) is to join them (1 of 1)'
+ends 4 -n 3 --min-processes 2 --max-replacements 2 -- sh -c 'test $RANK != 0 || exec sleep 1000; exit 4'
+has 'stopping the others'
+# One that nobody has taken in is stopped when the others have ended well.
+ends 0 -n 2 --min-processes 1 --max-replacements 1 --grace 1 -- sh -c "test \$RANK != 1 || exit 4
+  test \$RANK != 2 || { touch $folder/waits; exec sleep 1000; }
+  until test -e $folder/waits; do sleep 0.05; done"
+has 'rank 2 (process [0-9]*) was left out, and the others have ended; stopping it'
+"$program" -n 2 --max-replacements 1 -- true >"$folder/out" 2>&1 && fail '--max-replacements without --min-processes'
+has 'it needs --min-processes'
+"$program" -n 2 --join -- true >"$folder/out" 2>&1 && fail '--join without --rendezvous'
+# On another machine, later.
+meeting=127.0.0.1:$(free_port)
+"$program" -n 2 --min-processes 1 --rendezvous "$meeting" -- sh -c "echo first \$RANK
+  until test -e $folder/later; do sleep 0.05; done" >"$folder/out" 2>&1 &
+first=$!
+"$program" -n 2 --join --rendezvous "$meeting" -- sh -c "echo \$RANK of \$WORLD_SIZE, \$LOCAL_RANK, join \$TANDEM_JOIN
+  touch $folder/later" >"$folder/later_out" 2>&1 || fail 'the status of --join'
+wait $first || fail 'those that others join'
+cat "$folder/later_out" >>"$folder/out"
+has '^\[2\] 2 of 3, 0, join 1$'
+has '^\[3\] 3 of 4, 1, join 1$'
+# Two nodes: those of both count.
+meeting=127.0.0.1:$(free_port)
+for node in 0 1; do
+  "$program" -n 2 --nnodes 2 --node-rank $node --min-processes 3 --rendezvous "$meeting" -- sh -c "
+    test \$RANK != 3 || exit 5
+    until test -e $folder/both; do sleep 0.05; done" >"$folder/out$node" 2>&1 &
+  eval "node$node=\$!"
+done
+within 60 grep -q '3 processes go on' "$folder/out1" || fail 'two nodes go on'
+touch "$folder/both"
+wait $node0 || fail 'node 0 of those that go on'
+wait $node1 || fail 'node 1 of those that go on'
+meeting=127.0.0.1:$(free_port)
+for node in 0 1; do
+  "$program" -n 2 --nnodes 2 --node-rank $node --min-processes 4 --rendezvous "$meeting" -- sh -c '
+    test $RANK != 3 || exit 5; exec sleep 1000' >"$folder/out$node" 2>&1 &
+  eval "node$node=\$!"
+done
+wait $node0
+[ $? = 5 ] || fail 'node 0 of too few'
+wait $node1
+[ $? = 5 ] || fail 'node 1 of too few'
 
 # Signals.
 "$program" -n 2 --max-restarts 3 -- sh -c "touch $folder/up\$RANK; exec sleep 1000" >"$folder/out" 2>&1 &
