@@ -3,9 +3,7 @@
 #include "tandem/layers/all.hpp"
 #include "tests/golden/golden.hpp"
 
-namespace keras_golden_test {
-
-using namespace ::golden;
+namespace golden {
 
 /// What call() returns when the layer has these weights, each in the shape that it has here.
 template <class L, class Call>
@@ -37,4 +35,5 @@ inline GoldenList reversible(const GoldenCase& c, const GoldenList& x) {
   l.set_weights(GoldenList(x.begin() + 2, x.end()));
   return {l(cast(x[0], int32)), l(x[1], {.reverse = true})};
 }
-}  // namespace keras_golden_test
+
+}  // namespace golden
