@@ -306,7 +306,7 @@ def check_elastic(arguments):
             launcher = [arguments.gloo, "-n", str(ranks), "--min-processes", str(min(ranks, 2)), "--grace", "1", "--"]
             done = subprocess.run([*launcher, arguments.program, f"{folder}/run", *more], env=environment(),
                                   capture_output=True, text=True, timeout=200)
-        ends = re.findall(r"rank (\d) of (\d): weights ([\d.]+) after 66 steps", done.stdout)
+        ends = re.findall(r"rank (\d) of (\d): weights ([\d.]+) after 66 steps,", done.stdout)
         weights[name] = [float(w) for *_, w in ends]
         print(f"{name}: {ends}; {''.join(re.findall(r'rank 2: (.*)', done.stdout))[:300]}")
         if (done.returncode or sorted((int(r), int(p)) for r, p, _ in ends) != [(r, left) for r in range(left)] or
