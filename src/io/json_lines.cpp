@@ -1,2 +1,2 @@
-#include "tandem/io/json_example.inl"
 #include "tandem/io/json_lines.inl"
+#include "tandem/io/json_example.inl"
