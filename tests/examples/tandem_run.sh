@@ -49,6 +49,7 @@ cores=$(nproc)
 ends 0 -n 1 -- sh -c "test \$TANDEM_NUM_THREADS = $cores"
 ends 0 -n 1000 -- true
 SLURM_PROCID=3 OMPI_COMM_WORLD_RANK=2 ends 0 -n 2 -- sh -c 'test -z "${SLURM_PROCID:-}${OMPI_COMM_WORLD_RANK:-}"'
+TANDEM_JOIN=1 ends 0 -n 1 -- sh -c 'test -z "${TANDEM_JOIN:-}"'
 # Lines of two processes do not mix, however they are written.
 ends 0 -n 2 -- sh -c 'for i in $(seq 300); do printf "a%s" $RANK; printf "b%s\n" $RANK; done'
 [ "$(grep -c '^\[0\] a0b0$' "$folder/out")" = 300 ] && [ "$(grep -c '^\[1\] a1b1$' "$folder/out")" = 300 ] || fail 'lines mix'
