@@ -133,6 +133,18 @@ TEST_CASE("CsvReader: a quote without an end is found in bounded memory; a file 
   CHECK_THROWS_AS(shorter.next(b), errors::UnavailableError);
 }
 
+TEST_CASE("CsvReader: a field of a gigabyte is not read whole") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("f", "x\n1\n\"");
+  REQUIRE(::truncate(path.c_str(), off_t{1} << 30) == 0);  // a sparse file
+  data::CsvReader reader(path, {constant("")}, {.batch_size = 2});
+  Batch b;
+  CHECK_THAT(error_of<errors::ResourceExhaustedError>([&] { reader.next(b); }),
+             ContainsSubstring("record 1 at byte 4: it has more than max_record_bytes = 268435456 bytes"));
+  REQUIRE(reader.next(b));
+  CHECK(b[0].to_vector<std::string>() == Texts{"1"});
+}
+
 TEST_CASE("CsvReader: a million columns") {
   const testing::TemporaryFolder folder;
   std::string record;
