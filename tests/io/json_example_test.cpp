@@ -51,6 +51,7 @@ TEST_CASE("decode_json_example: null is a field that is not set; special numbers
   for (const char* json : {"{}", R"({"features": null})", R"({"features": {}})", R"({"features": {"feature": null}})"})
     CHECK(decoded(json) == train::Example{});
   CHECK(feature("{}") == train::Feature{});
+  CHECK(feature("null") == train::Feature());
   CHECK(feature(R"({"bytesList": null, "int64List": {"value": null}})") == train::Feature(train::Int64List{}));
   CHECK(feature(R"({"floatList": {}})") == train::Feature(train::FloatList{}));
   const auto floats =
@@ -82,7 +83,7 @@ TEST_CASE("decode_json_example: what is wrong, and where") {
   fails(R"({"feature": {}})", "'feature' is not a field of an Example");
   fails(R"({"features": {"x": {}}})", "'x' is not a field of Features");
   fails(R"({"features": 1})", "'features' must be an object, not number");
-  wrong("null", "feature 'x' must be an object, not null");
+  wrong("[]", "feature 'x' must be an object, not array");
   wrong(R"({"textList": {}})", "'textList' is not a field of feature 'x'");
   wrong(R"({"bytesList": {}, "int64_list": {}})", "feature 'x' has two lists");
   wrong(R"({"bytesList": {"values": []}})", "'values' is not a field of the list of feature 'x'");

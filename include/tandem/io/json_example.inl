@@ -63,6 +63,7 @@ class JsonExample {
   train::Feature feature(const std::string& name, const Value& value) const {
     const std::string place = "feature '" + name + "'";
     train::Feature r;
+    if (value.is_null()) return r;
     check_object(value, place);
     for (const auto& field : value.items()) {
       const std::string& key = field.key();
