@@ -97,4 +97,11 @@ TEST_CASE("decode_json_example: what is wrong, and where") {
   CHECK_THROWS_AS(io::decode_json_example(constant(1)), errors::InvalidArgumentError);
 }
 
+TEST_CASE("decode_json_example: errors name wrong values of any depth and length in few words") {
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  wrong(R"({"int64List": {"value": [)" + deep + "]}}", "value 0 of feature 'x' cannot be array");
+  const std::string text(1'000'000, 'a');
+  wrong(R"({"int64List": {"value": [")" + text + "\"]}}", "cannot be \"" + text.substr(0, 79) + "...");
+}
+
 }  // namespace json_example_test

@@ -45,6 +45,14 @@ class JsonExample {
   [[noreturn]] void fail_unknown(const std::string& key, const std::string& of) const {
     fail("'" + key + "' is not a field of " + of);
   }
+  // For errors. A list or an object may be nested more deeply than dump() can descend.
+  static std::string text_of(const Value& value) {
+    constexpr std::size_t most = 80;
+    if (value.is_structured()) return value.type_name();
+    std::string text = value.dump(-1, ' ', true);  // ASCII, so that it can be cut anywhere
+    if (text.size() > most) text.replace(most, std::string::npos, "...");
+    return text;
+  }
   void check_object(const Value& value, const std::string& what) const {
     if (!value.is_object()) fail(what + " must be an object, not " + value.type_name());
   }
@@ -89,7 +97,7 @@ class JsonExample {
       r.value.resize(field.value().size());
       for (std::size_t i = 0; i < r.value.size(); ++i)
         if (!read_one(field.value()[i], r.value[i]))
-          fail("value " + std::to_string(i) + " of " + place + " cannot be " + field.value()[i].dump());
+          fail("value " + std::to_string(i) + " of " + place + " cannot be " + text_of(field.value()[i]));
     }
     return r;
   }
