@@ -25,7 +25,7 @@ const Library<Nvrtc>& nvrtc();
 /// What compiles kernels, or why nothing does.
 struct KernelCompiler {
   std::string why_off;  // empty if it can be used
-  std::string version;  // an image is valid for it
+  std::string version;  // with its options: what an image is valid for, beside its source
 };
 const KernelCompiler& kernel_compiler();
 
@@ -33,8 +33,11 @@ const KernelCompiler& kernel_compiler();
 struct KernelImage {
   std::string bytes, error;
 };
-/// For devices of the compute capability, 90 for 9.0. Multiply-adds are not fused and divisions not approximate, as in
-/// the kernels of the library.
+/// How NVRTC compiles, beside the architecture: multiply-adds are not fused and divisions not approximate, as in the
+/// kernels of the library.
+inline constexpr const char* nvrtc_options[] = {"--std=c++20", "--fmad=false", "--device-as-default-execution-space",
+                                                "--disable-warnings"};
+/// For devices of the compute capability, 90 for 9.0.
 KernelImage compile_kernel(const std::string& source, int capability);
 /// The same by NVRTC, whatever kernel_compiler() is.
 KernelImage compile_by_nvrtc(const std::string& source, int capability);

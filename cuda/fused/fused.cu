@@ -1,8 +1,8 @@
-// The CUDA kernel of fused programs: an interpreter, which runs until a program is compiled (kernels.hpp). Each thread
-// computes a few adjacent elements, whose values are in shared memory, in slots of its own, so that threads need not
-// wait for each other; the result of the last instruction stays in registers. The ops are the rules of their own
-// kernels, so results have the same bits. Inputs are read before the first result is written: a result may have the
-// buffer of an input of its size.
+// The CUDA kernel of fused programs: an interpreter. It runs unless compilation is on (kernels.hpp), which is off by
+// default, and then until a program is compiled. Each thread computes a few adjacent elements, whose values are in
+// shared memory, in slots of its own, so that threads need not wait for each other; the result of the last instruction
+// stays in registers. The ops are the rules of their own kernels, so results have the same bits. Inputs are read before
+// the first result is written: a result may have the buffer of an input of its size.
 #include "cuda/chunk.hpp"
 #include "cuda/fused/kernels.hpp"
 #include "cuda/fused/program.hpp"

@@ -7,7 +7,10 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
+#include <exception>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -32,13 +35,19 @@ std::string default_folder() {
   const char* const home = std::getenv("HOME");
   return home && *home ? home + std::string("/.cache/tandem") : std::string();
 }
-KernelCompilation default_compilation() {
-  const char* const wish = std::getenv("TANDEM_CUDA_COMPILE");
-  const std::string text = wish ? wish : "";
-  return text == "wait"         ? KernelCompilation::wait
-         : text == "background" ? KernelCompilation::background
-                                : KernelCompilation::off;
-}
+// TANDEM_CUDA_COMPILE, and whether it has a value that means nothing.
+struct CompilationWish {
+  std::string text;
+  KernelCompilation how = KernelCompilation::off;
+  bool is_unknown = false;
+
+  CompilationWish() {
+    if (const char* const wish = std::getenv("TANDEM_CUDA_COMPILE")) text = wish;
+    if (text == "wait") how = KernelCompilation::wait;
+    else if (text == "background") how = KernelCompilation::background;
+    else is_unknown = !text.empty() && text != "off";
+  }
+};
 std::string error_text(CUresult status) {
   const char* text = nullptr;
   driver().functions.error_string(status, &text);
@@ -70,6 +79,11 @@ class Kernels {
  public:
   static Kernels& get() {
     static auto* const all = new Kernels;
+    // Once it is there, as the handler may call what needs it.
+    if (all->wish.is_unknown && !all->warned_of_wish_.exchange(true))
+      tandem::detail::warn(("GPU: the environment variable TANDEM_CUDA_COMPILE is \"" + all->wish.text +
+                            "\", which is ignored: it may be off, background or wait")
+                               .c_str());
     return *all;
   }
 
@@ -78,6 +92,7 @@ class Kernels {
     if (!kernel_compiler().why_off.empty()) return warn_once(kernel_compiler().why_off), nullptr;
     std::string key = key_of(device, machine, form);
     std::unique_lock lock(mutex_);
+    if (stopped_) return nullptr;
     const auto [at, is_new] = known_.try_emplace(key, nullptr);
     if (!is_new) return at->second;
     Job job{device, std::move(key), fused_source(machine, form)};
@@ -86,7 +101,9 @@ class Kernels {
       return make(job);
     }
     jobs_.push_back(std::move(job));
-    start();
+    const std::string trouble = start();
+    lock.unlock();
+    if (!trouble.empty()) warn_once(trouble);
     return nullptr;
   }
   void wait() {
@@ -99,11 +116,9 @@ class Kernels {
   }
   KernelCounts counts() {
     const std::lock_guard lock(mutex_);
-    return counts_;
-  }
-  void count_launch() {
-    const std::lock_guard lock(mutex_);
-    ++counts_.launched;
+    KernelCounts r = counts_;
+    r.launched = launched;
+    return r;
   }
   std::string folder() {
     const std::lock_guard lock(mutex_);
@@ -114,8 +129,9 @@ class Kernels {
     folder_ = folder;
   }
 
-  std::atomic<KernelCompilation> compilation{default_compilation()};
-  std::atomic<u64> changes{0};
+  const CompilationWish wish;
+  std::atomic<KernelCompilation> compilation{wish.how};
+  std::atomic<u64> changes{0}, launched{0};
 
  private:
   struct Job {
@@ -137,12 +153,18 @@ class Kernels {
       tandem::detail::warn(("GPU: fused groups of traced functions are interpreted, not compiled: " + why).c_str());
   }
 
-  // With the lock held.
-  void start() {
-    if (std::exchange(running_, true)) return;
+  // With the lock held. Returns why there is no thread, or nothing; the jobs then wait for the next call.
+  std::string start() {
+    if (running_) return {};
     if (thread_.joinable()) thread_.join();  // it has ended its loop
     static const AtExit at_exit;
-    thread_ = std::thread([this] { work(); });
+    try {
+      thread_ = std::thread([this] { work(); });
+    } catch (const std::system_error& e) {
+      return std::string("the system starts no thread for it: ") + e.what();
+    }
+    running_ = true;
+    return {};
   }
   void work() {
     std::unique_lock lock(mutex_);
@@ -150,7 +172,10 @@ class Kernels {
       const Job job = std::move(jobs_.front());
       jobs_.pop_front();
       lock.unlock();
-      (void)make(job);
+      try {
+        (void)make(job);
+      } catch (const std::exception&) {  // of a handler of warnings: no call is here that could raise it
+      }
       lock.lock();
     }
     running_ = false;
@@ -159,6 +184,7 @@ class Kernels {
   void stop() {
     std::unique_lock lock(mutex_);
     jobs_.clear();
+    stopped_ = true;
     compilation = KernelCompilation::off;
     lock.unlock();
     if (thread_.joinable()) thread_.join();
@@ -189,21 +215,25 @@ class Kernels {
     check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, job.device), "fused", "attributes");
     const int capability = 10 * major + minor;
     const std::string text = text_of(job.source, capability), from = folder();
-    KernelImage image{from.empty() ? std::string() : read_image(from, text), {}};
-    const bool was_there = !image.bytes.empty();
-    if (!was_there) image = compile_kernel(job.source, capability);
+    if (!from.empty())
+      if (const std::string kept = read_image(from, text); !kept.empty())
+        if (const CUfunction function = load(kept, error)) return function;
+    const KernelImage image = compile_kernel(job.source, capability);
     if (image.bytes.empty()) return error = image.error, nullptr;
-    if (!was_there && !from.empty()) write_image(from, text, image.bytes);
-    if (!was_there) {
+    {
       const std::lock_guard lock(mutex_);
       ++counts_.compiled;
     }
+    if (!from.empty()) write_image(from, text, image.bytes);
+    return load(image.bytes, error);
+  }
+  static CUfunction load(const std::string& image, std::string& error) {
     // A program's own capture on another thread may forbid what loading does.
     cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     check(cudaThreadExchangeStreamCaptureMode(&mode), "fused", "capture mode");
     CUmodule module = nullptr;
     CUfunction function = nullptr;
-    CUresult status = driver().functions.load(&module, image.bytes.data());
+    CUresult status = driver().functions.load(&module, image.data());
     if (status == CUDA_SUCCESS) status = driver().functions.function(&function, module, fused_kernel_name);
     check(cudaThreadExchangeStreamCaptureMode(&mode), "fused", "capture mode");
     if (status != CUDA_SUCCESS) return error = "the driver cannot load a kernel: " + error_text(status), nullptr;
@@ -215,8 +245,8 @@ class Kernels {
   std::unordered_map<std::string, CUfunction> known_;  // null: asked for, or failed
   std::deque<Job> jobs_;
   std::thread thread_;
-  bool running_ = false;
-  std::atomic<bool> warned_{false};
+  bool running_ = false, stopped_ = false;
+  std::atomic<bool> warned_{false}, warned_of_wish_{false};
   KernelCounts counts_;
   std::string folder_ = default_folder();
 };
@@ -249,7 +279,7 @@ bool launch_compiled(const KernelCall& c, const FusedMachine& machine, const Fus
   const CUresult status = driver().functions.launch(kernel, blocks_for(parts), 1, 1, block_size, 1, 1, 0,
                                                     queue_of(c).stream, parameters, nullptr);
   if (status != CUDA_SUCCESS) errors::raise<errors::CudaError>(c.op, "launch: " + error_text(status));
-  Kernels::get().count_launch();
+  Kernels::get().launched.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 

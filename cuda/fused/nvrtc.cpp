@@ -1,6 +1,7 @@
 // NVRTC (compiler.hpp).
 #include <cuda_runtime.h>
 
+#include <iterator>
 #include <vector>
 
 #include "cuda/driver/opener.hpp"
@@ -53,10 +54,10 @@ KernelImage compile_by_nvrtc(const std::string& source, int capability) {
       f.create(&program, source.c_str(), "fused.cu", static_cast<int>(texts.size()), texts.data(), names.data());
   if (status != NVRTC_SUCCESS) return {{}, f.error_string(status)};
   const std::string architecture = "--gpu-architecture=sm_" + std::to_string(capability);
-  const char* const options[] = {"--std=c++20", "--fmad=false", "--device-as-default-execution-space",
-                                 "--disable-warnings", architecture.c_str()};
+  std::vector<const char*> options(std::begin(nvrtc_options), std::end(nvrtc_options));
+  options.push_back(architecture.c_str());
   KernelImage r;
-  status = f.compile(program, static_cast<int>(std::size(options)), options);
+  status = f.compile(program, static_cast<int>(options.size()), options.data());
   if (status == NVRTC_SUCCESS) r.bytes = text_of(program, f.image_size, f.image);
   if (r.bytes.empty()) r.error = f.error_string(status) + (": " + text_of(program, f.log_size, f.log));
   f.destroy(&program);

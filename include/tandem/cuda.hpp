@@ -34,8 +34,8 @@ TANDEM_API memory::Info memory_info(int device = 0);
 TANDEM_API void set_memory_limit(std::int64_t bytes, int device = 0);
 TANDEM_API void reset_peak(int device = 0);
 /// Returns cached memory to the driver (and waits for the device); returns the number of bytes. Blocks of 128 KiB and
-/// less lie in slabs of 2 MiB, which are returned when all of their blocks are free. Page-locked memory of the host that
-/// is kept for copies is released, too.
+/// less lie in slabs of 2 MiB, which are returned when all of their blocks are free. Page-locked memory of the host
+/// that is kept for copies is released, too.
 TANDEM_API std::int64_t trim(int device = 0);
 
 /// Sets whether every launch on a GPU waits until the op has run, so that an error is raised by the op that caused it.
@@ -52,12 +52,13 @@ TANDEM_API bool tf32_allowed();
 /// thread compiles in the background, interpreted until then; or so that the first call waits for its kernel.
 enum class KernelCompilation : std::uint8_t { off, background, wait };
 /// Sets how fused groups run from now on. Off by default; the environment variable TANDEM_CUDA_COMPILE is `off`,
-/// `background` or `wait`. Results are the same bits. Where NVRTC is missing or fails, groups are interpreted, and there
-/// is one warning.
+/// `background` or `wait`; with another value there is a warning. Results are the same bits, with NVRTC of the toolkit
+/// that built the library: another version may have other functions `exp`, `tanh` and so on. Where NVRTC is missing or
+/// fails, groups are interpreted, and there is one warning.
 TANDEM_API void set_kernel_compilation(KernelCompilation how);
 TANDEM_API KernelCompilation kernel_compilation();
-/// Sets the folder in which compiled kernels are kept for later processes; empty: they are not. By default the
-/// environment variable TANDEM_CUDA_KERNEL_CACHE, otherwise `tandem` in $XDG_CACHE_HOME or in ~/.cache.
+/// Sets the folder in which compiled kernels are kept for later processes of the same user; empty: they are not. By
+/// default the environment variable TANDEM_CUDA_KERNEL_CACHE, otherwise `tandem` in $XDG_CACHE_HOME or in ~/.cache.
 TANDEM_API void set_kernel_cache(const std::string& folder);
 TANDEM_API std::string kernel_cache();
 

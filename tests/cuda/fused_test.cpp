@@ -1,6 +1,7 @@
 // Fused programs on the device: the same bits as op by op, for every op that they may contain, dtypes, broadcasts,
 // odd sizes and addresses, and groups that are too large for one program.
 #include <functional>
+#include <string>
 
 #include "tandem/graph/trace/function.hpp"
 #include "tandem/ops/fused/fused.hpp"
@@ -30,6 +31,8 @@ void check(const Fn& f, const In& in, i64 fused = 1) {
   auto traced = function([&](const In& x) { return In{f(x)}; });
   const Tensor want = f(in), eager = f(on_gpu);
   const cuda::KernelCompilation before = cuda::kernel_compilation();
+  const std::string folder = cuda::kernel_cache();
+  cuda::set_kernel_cache("");  // what is tested is compiled here
   for (const cuda::KernelCompilation way : ways()) {
     cuda::set_kernel_compilation(way);
     for (int run = 0; run < 3; ++run) {
@@ -40,6 +43,7 @@ void check(const Fn& f, const In& in, i64 fused = 1) {
     }
   }
   cuda::set_kernel_compilation(before);
+  cuda::set_kernel_cache(folder);
   i64 found = 0;
   for (const auto& n : traced.get_concrete_function(on_gpu)->optimized().nodes) found += n.op == &fused_op;
   CHECK(found == fused);
