@@ -12,7 +12,6 @@ namespace detail {
 }
 inline bool tf32_wish = false, blocking_wish = false;
 inline KernelCompilation compilation_wish = KernelCompilation::off;
-inline std::string cache_wish;
 }  // namespace detail
 
 TANDEM_INLINE bool available() { return false; }
@@ -37,8 +36,8 @@ TANDEM_INLINE void allow_tf32(bool allowed) { detail::tf32_wish = allowed; }
 TANDEM_INLINE bool tf32_allowed() { return detail::tf32_wish; }
 TANDEM_INLINE void set_kernel_compilation(KernelCompilation how) { detail::compilation_wish = how; }
 TANDEM_INLINE KernelCompilation kernel_compilation() { return detail::compilation_wish; }
-TANDEM_INLINE void set_kernel_cache(const std::string& folder) { detail::cache_wish = folder; }
-TANDEM_INLINE std::string kernel_cache() { return detail::cache_wish; }
+TANDEM_INLINE void set_kernel_cache(const std::string&) {}
+TANDEM_INLINE std::string kernel_cache() { return {}; }
 TANDEM_INLINE KernelCounts kernel_counts() { return {}; }
 
 }  // namespace TANDEM_NS::cuda

@@ -66,6 +66,7 @@ const std::map<std::string, std::string> known = {
     {"layers/bidirectional.hpp mask", "layers::Bidirectional.mask"},
     {"layers/bidirectional.hpp sequence_length", "layers::Bidirectional.sequence_length"},
     {"layers/bidirectional.hpp lengths", "layers::Bidirectional.sequence_length"},
+    {"layers/multi_head_attention.hpp mask", "layers::MultiHeadAttention"},
     {"layers/normalization.hpp mask", "layers::BatchNormalization.mask"},
     {"layers/pooling.hpp mask", "layers::GlobalAveragePooling1D.mask"},
     {"layers/preprocessing.hpp count_weights", "-: categories are integers"},

@@ -146,6 +146,7 @@ TEST_CASE("Attention layers: masked values and queries may be NaN") {
   check("layers::Attention", layers::Attention({.use_scale = true}));
   check("layers::AdditiveAttention", layers::AdditiveAttention());
   check("layers::MultiHeadAttention", layers::MultiHeadAttention(2, 3));
+  check("layers::GroupQueryAttention", layers::GroupQueryAttention(3, 4, 2, {.use_gate = true}));
 }
 TEST_CASE("TransformerBlock: steps that the padding mask hides do not touch the others") {
   for (const bool first : {false, true}) {
