@@ -128,16 +128,30 @@ void* fresh(Pool& p, int cls) {
   for (std::size_t at = size; at + size <= slab; at += size) push(p, cls, data + at);
   return data;
 }
+// What others hold of a device. Its lock is taken before theirs, and those before the pool's.
+struct AllHeld {
+  std::mutex mutex;
+  std::vector<Held*> all;
+};
+AllHeld& held_of(int device) {
+  static AllHeld* const of_device = new AllHeld[max_devices];
+  return of_device[device];
+}
+bool empty_held(int device) {
+  AllHeld& h = held_of(device);
+  const std::lock_guard lock(h.mutex);
+  bool some = false;
+  for (Held* held : h.all) some |= held->empty();
+  return some;
+}
+
 [[noreturn]] void raise_exhausted(const Pool& p, std::size_t bytes, int device, const std::string& why) {
   errors::raise<errors::ResourceExhaustedError>(
       "allocate", std::to_string(bytes) + " bytes on GPU:" + std::to_string(device) + " " + why +
                       " (live: " + std::to_string(p.info.live) + ", cached: " + std::to_string(p.info.cached) + ")");
 }
 
-}  // namespace
-
-void* allocate(std::size_t bytes, int device) {
-  use_device(device);
+void* allocate_once(std::size_t bytes, int device) {
   Pool& p = pool_of(device);
   const int cls = class_for(bytes);
   const std::lock_guard lock(p.mutex);
@@ -150,6 +164,18 @@ void* allocate(std::size_t bytes, int device) {
   p.info.live += counted(bytes);
   if (p.info.live > p.info.peak) p.info.peak = p.info.live;
   return data;
+}
+
+}  // namespace
+
+void* allocate(std::size_t bytes, int device) {
+  use_device(device);
+  try {
+    return allocate_once(bytes, device);
+  } catch (const errors::ResourceExhaustedError&) {
+    if (!empty_held(device)) throw;
+  }
+  return allocate_once(bytes, device);
 }
 void release(void* data, std::size_t bytes, int device) {
   Pool& p = pool_of(device);
@@ -176,9 +202,21 @@ void reset_memory_peak(int device) {
 }
 std::int64_t trim_memory(int device) {
   use_device(device);
+  (void)empty_held(device);
   Pool& p = pool_of(device);
   const std::lock_guard lock(p.mutex);
   return trim_locked(p);
+}
+
+void add_held(int device, Held& held) {
+  AllHeld& h = held_of(device);
+  const std::lock_guard lock(h.mutex);
+  h.all.push_back(&held);
+}
+void remove_held(int device, Held& held) {
+  AllHeld& h = held_of(device);
+  const std::lock_guard lock(h.mutex);
+  std::erase(h.all, &held);
 }
 
 }  // namespace TANDEM_NS::cuda

@@ -56,7 +56,7 @@ Chunk take_chunk(int device) {
                                                               " more bytes of its memory for copies to GPU:" +
                                                               std::to_string(device) + "; x.to(device) copies without");
   }
-  // Who waits for it sleeps: the wait may be as long as a step of a training.
+  // A thread that waits for it sleeps: the wait may be as long as a step of a training.
   const cudaError_t status = cudaEventCreateWithFlags(&c.copied, cudaEventDisableTiming | cudaEventBlockingSync);
   if (status != cudaSuccess) destroy(c);
   check(status, "copy", "event");

@@ -23,7 +23,7 @@ struct Chunk {
 Chunk take_chunk(int device);
 /// Its last copy may still run.
 void give_chunk(int device, const Chunk& chunk) noexcept;
-/// Releases the chunks that nobody has.
+/// Releases the chunks that are not in use.
 void trim_chunks(int device);
 
 }  // namespace TANDEM_NS::cuda

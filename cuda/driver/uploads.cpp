@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -42,18 +43,21 @@ enum class Progress { none, partial, begun, joined };
 // The blocks of one Uploads. They are not taken from the device's allocator each time, since a copy into what that
 // hands out must wait for all kernels that were launched before; one into a block that came back waits for those that
 // were launched before it did.
-class Blocks final : public Opaque {
+class Blocks final : public Opaque, private Held {
  public:
-  Blocks(const Queue& q, std::size_t most) : queue(q), copies(copy_stream(q.device)), most_(most) {}
+  Blocks(const Queue& q, std::size_t most) : queue(q), copies(copy_stream(q.device)), most_(most) {
+    add_held(queue.device, *this);
+  }
+  ~Blocks() override { remove_held(queue.device, *this); }
   const char* kind() const override { return "blocks"; }
 
   Memory take(std::size_t bytes) {
     const std::size_t room = memory::class_size(memory::class_of(std::max<std::size_t>(bytes, 1024)));
     {
       const std::lock_guard lock(mutex_);
-      free_.reserve(++taken_ + free_.size());  // so that giving one back does not allocate
-      const auto found = std::find_if(free_.begin(), free_.end(), [&](const Memory& m) { return m.bytes == room; });
-      if (found != free_.end()) {
+      free_.reserve(taken_ + 1 + free_.size());  // so that giving one back does not allocate
+      ++taken_;
+      if (const auto found = best(room); found != free_.end()) {
         const Memory m = *found;
         free_.erase(found);
         return m;
@@ -68,7 +72,7 @@ class Blocks final : public Opaque {
     }
   }
   void give_back(const Memory& m, Progress progress) noexcept {
-    (void)cudaSetDevice(queue.device);
+    const Selected selected(queue.device);
     bool ordered = progress != Progress::partial;
     if (progress == Progress::begun) ordered = cudaStreamWaitEvent(queue.stream, m.used, 0) == cudaSuccess;
     if (ordered) ordered = cudaEventRecord(m.used, queue.stream) == cudaSuccess;
@@ -88,19 +92,49 @@ class Blocks final : public Opaque {
   void close() noexcept {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
-    empty();
+    (void)empty_locked();
   }
 
   const Queue& queue;
   const cudaStream_t copies;
 
  private:
+  // The device of this thread for a time, in which tensors end and nobody asked for their device.
+  class Selected {
+   public:
+    explicit Selected(int device) {
+      changed_ = cudaGetDevice(&before_) == cudaSuccess && before_ != device && cudaSetDevice(device) == cudaSuccess;
+    }
+    Selected(const Selected&) = delete;
+    Selected& operator=(const Selected&) = delete;
+    ~Selected() {
+      if (changed_) (void)cudaSetDevice(before_);
+    }
+
+   private:
+    int before_ = 0;
+    bool changed_ = false;
+  };
+
+  // The block of this size that came back last among those that a copy need not wait for: addresses return, which
+  // captures of launches are known by. Without such one the block that came back first.
+  std::vector<Memory>::iterator best(std::size_t bytes) {
+    const auto fits = [&](const Memory& m) { return m.bytes == bytes; };
+    const auto is_ready = [&](const Memory& m) { return fits(m) && cudaEventQuery(m.used) == cudaSuccess; };
+    const auto ready = std::find_if(free_.rbegin(), free_.rend(), is_ready);
+    (void)cudaGetLastError();  // cudaErrorNotReady
+    return ready != free_.rend() ? std::prev(ready.base()) : std::find_if(free_.begin(), free_.end(), fits);
+  }
   // To the allocator, whose next use is on the compute stream: that runs after the copy.
   void to_allocator(const Memory& m) noexcept {
     (void)cudaEventDestroy(m.used);
     cuda::release(m.data, m.bytes, queue.device);
   }
-  bool empty() noexcept {
+  bool empty() noexcept override {
+    const std::lock_guard lock(mutex_);
+    return empty_locked();
+  }
+  bool empty_locked() noexcept {
     const bool some = !free_.empty();
     for (const Memory& m : free_) to_allocator(m);
     free_.clear();
@@ -110,7 +144,7 @@ class Blocks final : public Opaque {
     Memory m{nullptr, bytes, nullptr};
     check(cudaEventCreateWithFlags(&m.used, cudaEventDisableTiming), "copy", "event");
     try {
-      m.data = allocate_or_empty(bytes);
+      m.data = cuda::allocate(bytes, queue.device);
       check(cudaEventRecord(m.used, queue.stream), "copy", "event");
     } catch (...) {
       if (m.data) to_allocator(m);
@@ -118,15 +152,6 @@ class Blocks final : public Opaque {
       throw;
     }
     return m;
-  }
-  void* allocate_or_empty(std::size_t bytes) {
-    try {
-      return cuda::allocate(bytes, queue.device);
-    } catch (const errors::ResourceExhaustedError&) {
-      const std::lock_guard lock(mutex_);
-      if (!empty()) throw;
-    }
-    return cuda::allocate(bytes, queue.device);
   }
 
   const std::size_t most_;
@@ -181,18 +206,23 @@ class Ring final : public Uploads {
   }
 
  private:
-  static constexpr std::size_t most_chunks = 4;
-
-  // The chunk whose copy was begun first, once that has ended.
-  const Chunk& next_chunk() {
-    if (chunks_.size() < most_chunks) {
-      chunks_.reserve(most_chunks);
+  // Fewer chunks are enough where the system does not lock more.
+  void add_chunk() {
+    chunks_.reserve(most_chunks_);
+    try {
       chunks_.push_back(take_chunk(device_));
       next_ = chunks_.size() - 1;
+    } catch (const errors::ResourceExhaustedError&) {
+      if (chunks_.empty()) throw;
+      most_chunks_ = chunks_.size();
     }
+  }
+  // The chunk whose copy was begun first, once that has ended.
+  const Chunk& next_chunk() {
+    if (chunks_.size() < most_chunks_) add_chunk();
     const Chunk& c = chunks_[next_];
     check(cudaEventSynchronize(c.copied), "copy", "wait for page-locked memory");
-    next_ = (next_ + 1) % most_chunks;
+    next_ = (next_ + 1) % chunks_.size();
     return c;
   }
   void send(void* to, const void* from, std::size_t bytes) {
@@ -207,7 +237,7 @@ class Ring final : public Uploads {
   const int device_;
   const Ref<Blocks> blocks_;
   std::vector<Chunk> chunks_;
-  std::size_t next_ = 0;
+  std::size_t most_chunks_ = 4, next_ = 0;
 };
 
 }  // namespace

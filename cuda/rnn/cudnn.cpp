@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cuda/conv/descriptor.hpp"
+#include "cuda/driver/capture.hpp"
 #include "cuda/driver/device.hpp"
 #include "cuda/driver/driver.hpp"
 #include "cuda/layout/copy.hpp"
@@ -77,26 +78,10 @@ class Plan {
   }
 
   cudnnStatus_t make(cudnnHandle_t handle) {
-    const auto narrow = [](i64 n) { return static_cast<int>(n); };
-    const int units = narrow(p.units), batch = narrow(p.batch), state[] = {1, batch, units},
-              strides[] = {batch * units, units, 1};
-    const std::vector<int> lengths(static_cast<std::size_t>(p.batch), narrow(p.steps));
-    const auto set_data = [&](cudnnRNNDataDescriptor_t d, i64 width) {
-      return f.data_set(d, CUDNN_DATA_FLOAT, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, narrow(p.steps), batch,
-                        narrow(width), lengths.data(), nullptr);
-    };
-    cudnnStatus_t s = CUDNN_STATUS_SUCCESS;
-    const auto good = [&](cudnnStatus_t status) { return (s = status) == CUDNN_STATUS_SUCCESS; };
-    (void)(good(f.desc_create(&rnn)) && good(f.dropout_create(&dropout)) && good(f.data_create(&x)) &&
-           good(f.data_create(&y)) && good(f.tensor_create(&h)) && good(f.tensor_create(&matrix)) &&
-           good(f.tensor_create(&bias)) && good(f.dropout_set(dropout, handle, 0, nullptr, 0, 0)) &&
-           good(f.desc_set(rnn, CUDNN_RNN_ALGO_STANDARD, p.cell == RnnCell::lstm ? CUDNN_LSTM : CUDNN_GRU,
-                           CUDNN_RNN_DOUBLE_BIAS, CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT, CUDNN_DATA_FLOAT,
-                           CUDNN_DATA_FLOAT, CUDNN_FMA_MATH, narrow(p.in), units, units, 1, dropout,
-                           CUDNN_RNN_PADDED_IO_DISABLED)) &&
-           good(set_data(x, p.in)) && good(set_data(y, p.units)) &&
-           good(f.tensor_set(h, CUDNN_DATA_FLOAT, 3, state, strides)) && good(f.weight_bytes(handle, rnn, &weights)) &&
-           good(f.temporary_bytes(handle, rnn, CUDNN_FWD_MODE_TRAINING, x, &workspace, &reserve)));
+    cudnnStatus_t s = create();
+    if (s == CUDNN_STATUS_SUCCESS) s = set(handle);
+    if (s == CUDNN_STATUS_SUCCESS) s = f.weight_bytes(handle, rnn, &weights);
+    if (s == CUDNN_STATUS_SUCCESS) s = f.temporary_bytes(handle, rnn, CUDNN_FWD_MODE_TRAINING, x, &workspace, &reserve);
     return s;
   }
   // Finds where the weights lie, by the first space that is used.
@@ -126,6 +111,37 @@ class Plan {
   cudnnTensorDescriptor_t h = nullptr, matrix = nullptr, bias = nullptr;
   std::size_t weights = 0, workspace = 0, reserve = 0;
   std::unique_ptr<const RnnPacking> packing;
+
+ private:
+  cudnnStatus_t create() {
+    cudnnStatus_t s = f.desc_create(&rnn);
+    if (s == CUDNN_STATUS_SUCCESS) s = f.dropout_create(&dropout);
+    for (cudnnRNNDataDescriptor_t* const d : {&x, &y})
+      if (s == CUDNN_STATUS_SUCCESS) s = f.data_create(d);
+    for (cudnnTensorDescriptor_t* const d : {&h, &matrix, &bias})
+      if (s == CUDNN_STATUS_SUCCESS) s = f.tensor_create(d);
+    return s;
+  }
+  cudnnStatus_t set(cudnnHandle_t handle) {
+    const int units = narrow(p.units), batch = narrow(p.batch), state[] = {1, batch, units},
+              strides[] = {batch * units, units, 1};
+    cudnnStatus_t s = f.dropout_set(dropout, handle, 0, nullptr, 0, 0);
+    if (s == CUDNN_STATUS_SUCCESS)
+      s = f.desc_set(rnn, CUDNN_RNN_ALGO_STANDARD, p.cell == RnnCell::lstm ? CUDNN_LSTM : CUDNN_GRU,
+                     CUDNN_RNN_DOUBLE_BIAS, CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT, CUDNN_DATA_FLOAT,
+                     CUDNN_DATA_FLOAT, CUDNN_FMA_MATH, narrow(p.in), units, units, 1, dropout,
+                     CUDNN_RNN_PADDED_IO_DISABLED);
+    if (s == CUDNN_STATUS_SUCCESS) s = set_data(x, p.in);
+    if (s == CUDNN_STATUS_SUCCESS) s = set_data(y, p.units);
+    if (s == CUDNN_STATUS_SUCCESS) s = f.tensor_set(h, CUDNN_DATA_FLOAT, 3, state, strides);
+    return s;
+  }
+  cudnnStatus_t set_data(cudnnRNNDataDescriptor_t d, i64 width) {
+    const std::vector<int> lengths(static_cast<std::size_t>(p.batch), narrow(p.steps));
+    return f.data_set(d, CUDNN_DATA_FLOAT, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, narrow(p.steps), narrow(p.batch),
+                      narrow(width), lengths.data(), nullptr);
+  }
+  static int narrow(i64 n) { return static_cast<int>(n); }
 };
 
 // What a device keeps. The lock is held while an op is launched, because the stream is the handle's.
@@ -140,23 +156,29 @@ Kept& kept_of(int device) {
   return all[device];
 }
 
-bool went_well(cudnnStatus_t s, const char* op) {
-  if (s != CUDNN_STATUS_SUCCESS) check(cudaGetLastError(), op, "cuDNN");  // of a kernel that ran before
-  return s == CUDNN_STATUS_SUCCESS;
+// Returns false for what cuDNN does not support, which does not change. Raises what else is wrong, such as a lack of
+// memory or the failure of a kernel that ran before.
+bool is_supported(const CudnnRnn& f, cudnnStatus_t s, const char* op, const char* what) {
+  if (s == CUDNN_STATUS_SUCCESS) return true;
+  if (!is_unsupported(s)) raise_cudnn(f, op, what, s);
+  check(cudaGetLastError(), op, "cuDNN");
+  return false;
 }
 // The plan, or null if cuDNN does not support the problem. The lock is held.
 Plan* plan_of(Kept& kept, const CudnnRnn& f, const Problem& p, int device, const char* op) {
   if (kept.unsupported || !p.fits()) return nullptr;
   use_device(device);
-  if (!kept.handle && !went_well(f.create(&kept.handle), op)) {
-    kept.unsupported = true;
-    return nullptr;
+  if (!kept.handle) {
+    cudnnHandle_t handle = nullptr;
+    kept.unsupported = !is_supported(f, f.create(&handle), op, "handle");
+    if (kept.unsupported) return nullptr;
+    kept.handle = handle;
   }
   const auto at = kept.plans.find(p.key());
   if (at != kept.plans.end()) return at->second.get();
   if (kept.plans.size() >= most_plans) kept.plans.clear();
   auto plan = std::make_unique<Plan>(f, p);
-  if (!went_well(plan->make(kept.handle), op)) plan.reset();
+  if (!is_supported(f, plan->make(kept.handle), op, "descriptors")) plan.reset();
   return kept.plans.emplace(p.key(), std::move(plan)).first->second.get();
 }
 
@@ -164,7 +186,7 @@ Plan* plan_of(Kept& kept, const CudnnRnn& f, const Problem& p, int device, const
 class Session {
  public:
   Session(const KernelCall& c, RnnCell cell)
-      : c_(c),
+      : c_(not_captured(c)),
         kept_(kept_of(queue_of(c).device)),
         lock_(kept_.mutex),
         plan_(found(cell)),
@@ -188,11 +210,23 @@ class Session {
   }
 
  private:
+  // cuDNN may launch on streams of its own. They would stay in the capture until that ends, longer than the lock is
+  // held.
+  static const KernelCall& not_captured(const KernelCall& c) {
+    if (Capture::current(queue_of(c).device))
+      errors::raise<errors::UnimplementedError>(c.op, "calls of cuDNN's recurrent functions cannot be captured");
+    return c;
+  }
   Plan& found(RnnCell cell) const {
     const Library<CudnnRnn>& l = cudnn_rnn();
     const Problem p(cell, c_.in[0].shape(), c_.in[1].shape()[1]);
     Plan* const plan = l.is_open() ? plan_of(kept_, l.functions, p, queue_of(c_).device, c_.op) : nullptr;
-    if (!plan) errors::raise<errors::InvalidArgumentError>(c_.op, "cuDNN did not make the residuals");
+    if (!plan)
+      errors::raise<errors::InvalidArgumentError>(
+          c_.op, "cuDNN did not make the residuals: " +
+                     (l.is_open() ? "it does not support an input " + to_string(c_.in[0].shape()) + " with " +
+                                        std::to_string(p.units) + " units on this device"
+                                  : l.error));
     return *plan;
   }
 

@@ -2,7 +2,8 @@
 // For host code; not here: our own kernels (lstm.cu, gru.cu).
 //
 // cuDNN leaves for the gradient what it calls the reserve space, of a size of its own. It takes the place of the gates,
-// which then are [t, b, any], and the second residual is [t, b, 0]: so the shapes say who computes the gradient.
+// which then are [t, b, any], and the second residual is [t, b, 0]: so the shapes say who computes the gradient. What
+// cuDNN does not support is our kernels'. Any other failure of cuDNN is an error, and the next call tries again.
 #pragma once
 #include "cuda/queue.hpp"
 
@@ -15,7 +16,7 @@ inline bool is_of_cudnn(const Operand& second, i64 units) { return units > 0 && 
 
 /// The ops lstm and gru, and their gradients, of float32 without lengths.
 ///   throws  errors::CudaError in the op's name if cuDNN fails, errors::InvalidArgumentError for a gradient whose
-///           residuals cuDNN did not make
+///           residuals cuDNN did not make, errors::UnimplementedError in a capture
 void rnn_by_cudnn(const KernelCall& c, RnnCell cell);
 void rnn_grad_by_cudnn(const KernelCall& c, RnnCell cell);
 

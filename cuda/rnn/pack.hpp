@@ -4,7 +4,7 @@
 
 namespace TANDEM_NS::cuda {
 
-/// Where the weights lie, in numbers from the begin of the space. By gate in the order of our kernels, those of the
+/// Where the weights lie, in numbers from the beginning of the space. By gate in the order of our kernels, those of the
 /// input first, then those of the state: a matrix [units, features], which is our [features, units] transposed, and a
 /// bias [units].
 struct RnnPacking {
@@ -19,7 +19,7 @@ struct RnnWeights {
   i64 biases;
 };
 
-/// Copies the weights into the space. A bias of the state that we have not is 0.
+/// Copies the weights into the space. A state bias that our weights lack is 0.
 void pack_rnn(const KernelCall& c, const RnnPacking& p, const RnnWeights<const float>& from, float* space);
 /// Copies what lies in the space back. Of biases those that we have.
 void unpack_rnn(const KernelCall& c, const RnnPacking& p, const float* space, const RnnWeights<float>& to);

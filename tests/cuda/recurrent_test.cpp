@@ -7,6 +7,10 @@
 #include "tandem/ops/rnn/lstm.hpp"
 #include "tests/cuda/device.hpp"
 
+namespace emulator {
+[[gnu::weak]] void fail_recurrence_plans(int count);  // cuDNN's, for lack of memory
+}
+
 namespace cuda_recurrent_test {
 
 using namespace tandem;
@@ -154,7 +158,7 @@ TEST_CASE("CUDA recurrent: half precision is computed in float32, and an input w
   check_near(of_kernel(on_gpu(x)), of_kernel(x), 1);
 }
 
-TEST_CASE("CUDA recurrent: traced, for any number of steps and rows, and captured") {
+TEST_CASE("CUDA recurrent: traced, for any number of steps and rows, and not captured") {
   TANDEM_NEEDS_CUDNN_RNN;
   for (const bool is_gru : {false, true}) {
     CAPTURE(is_gru);
@@ -169,13 +173,30 @@ TEST_CASE("CUDA recurrent: traced, for any number of steps and rows, and capture
     };
     const auto f = function([step, there](const Tensor& x) { return step(x, there); },
                             {.input_signature = {{{none, none, 5}, float32, gpu}}});
+    const std::uint64_t graphs = cuda::graph_launches();
     CHECK(ops_by_cudnn([&] {
             for (const Shape& s : {Shape{3, 2, 5}, Shape{1, 4, 5}, Shape{3, 2, 5}}) {
               const Tensor x = reals(s, float32, 9), x_there = x.gpu();
               const std::vector<Tensor> want = step(x, weights);
               for (int run = 0; run < 5; ++run) check_all(f(x_there), want);
             }
-          }) >= 4);  // a captured op is launched without being asked
+          }) == 30);
+    CHECK(cuda::graph_launches() == graphs);  // cuDNN has streams of its own
+  }
+}
+
+TEST_CASE("CUDA recurrent: a plan that fails for lack of memory is an error, and made the next time") {
+  TANDEM_NEEDS_CUDNN_RNN;
+  if (!emulator::fail_recurrence_plans) TANDEM_SKIP("needs the emulator");
+  for (const bool is_gru : {false, true}) {
+    const std::vector<Tensor> x = operands({is_gru, 3, 2, 6, 7}), there = on_gpu(x);
+    emulator::fail_recurrence_plans(2);
+    for (int i = 0; i < 2; ++i)
+      CHECK_THROWS_WITH(results(is_gru, there),
+                        ContainsSubstring(is_gru ? "gru: cuDNN: descriptors: " : "lstm: cuDNN: descriptors: "));
+    std::vector<Tensor> got;
+    CHECK(ops_by_cudnn([&] { got = with_gradients(is_gru, there); }) == 2);
+    check_all(got, with_gradients(is_gru, x));
   }
 }
 
@@ -190,6 +211,12 @@ TEST_CASE("CUDA recurrent: residuals that nobody made") {
   CHECK_NOTHROW(gradient({3, 2, 16}, {3, 2, 4}));
   CHECK_THROWS_WITH(gradient({3, 2, 1}, {3, 2, 0}),
                     ContainsSubstring("cuDNN did not make the residuals: float32[3,2,1]"));
+  if (emulator::hide_recurrences) {
+    emulator::hide_recurrences(true);
+    CHECK_THROWS_WITH(gradient({3, 2, 1}, {3, 2, 0}),
+                      ContainsSubstring("cuDNN did not make the residuals: libcudnn.so.9 cannot be opened"));
+    emulator::hide_recurrences(false);
+  }
   const auto refused = ContainsSubstring("the shapes of saved values or gradients do not match the results");
   CHECK_THROWS_WITH(gradient({3, 2, 20}, {3, 2, 4}), refused);
   CHECK_THROWS_WITH(gradient({3, 2, 16}, {3, 2, 3}), refused);

@@ -13,6 +13,7 @@
 
 #include "cuda/driver/device.hpp"
 #include "cuda/driver/memory.hpp"
+#include "cuda/driver/pinned.hpp"
 #include "cuda/driver/uploads.hpp"
 #include "tandem/base/error.hpp"
 #include "tandem/core/backend.hpp"
@@ -50,6 +51,7 @@ Gpu& gpu() {
   return *g;
 }
 using Lock = std::lock_guard<std::recursive_mutex>;
+thread_local int current_device = 0;
 
 void submit(cudaStream_t s, Work work) {
   const Lock lock(gpu().mutex);
@@ -152,6 +154,12 @@ void run_all() {
   const Lock lock(gpu().mutex);
   reach(gpu().queue.stream, gpu().queue.stream->given);
 }
+std::int64_t trim() {
+  cuda::trim_chunks(0);
+  return cuda::trim_memory(0);
+}
+void select(int device) { current_device = device; }
+int selected() { return current_device; }
 void fail(const char* call, int after) {
   const Lock lock(gpu().mutex);
   gpu().failures[call] = after;
@@ -165,7 +173,7 @@ Counts counts() {
 
 namespace TANDEM_NS::cuda {
 
-void use_device(int) {}
+void use_device(int device) { stand_in::select(device); }
 const Queue& queue(int) { return stand_in::gpu().queue; }
 void check(cudaError_t status, const char* op, const char* what) {
   if (status != cudaSuccess) errors::raise<errors::CudaError>(op, what);
@@ -177,7 +185,8 @@ extern "C" {
 
 using stand_in::gpu, stand_in::Lock, stand_in::fails;
 
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t cudaSetDevice(int device) { return stand_in::select(device), cudaSuccess; }
+cudaError_t cudaGetDevice(int* device) { return *device = stand_in::selected(), cudaSuccess; }
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned) {
   const Lock lock(gpu().mutex);
@@ -210,6 +219,10 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
   const Lock lock(gpu().mutex);
   return stand_in::reach(e->stream, e->position), cudaSuccess;
+}
+cudaError_t cudaEventQuery(cudaEvent_t e) {
+  const Lock lock(gpu().mutex);
+  return !e->stream || e->stream->done >= e->position ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t s) {
   const Lock lock(gpu().mutex);

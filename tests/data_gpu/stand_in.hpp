@@ -21,6 +21,13 @@ class Installed {
 void run_copies();
 void run_all();
 
+/// As cuda::trim.
+std::int64_t trim();
+
+/// Selects a device for this thread, and says which one is selected.
+void select(int device);
+int selected();
+
 /// From now on the call of this name fails at its (n + 1)-th time, once: "cudaHostAlloc", for lack of memory.
 void fail(const char* call, int after = 0);
 

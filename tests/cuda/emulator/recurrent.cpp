@@ -16,7 +16,8 @@ namespace {
 using i64 = std::int64_t;
 constexpr auto good = CUDNN_STATUS_SUCCESS, bad = CUDNN_STATUS_BAD_PARAM;
 constexpr int refused_batch = 13;  // so that a test sees what follows
-constexpr i64 header = 4;          // numbers at the begin of the reserve space: which call wrote it
+int failures = 0;                  // so many more plans fail for lack of memory
+constexpr i64 header = 4;          // numbers at the beginning of the reserve space: which call wrote it
 enum State : int { trained = 17, propagated = 18 };
 
 struct Rnn {
@@ -92,6 +93,7 @@ std::size_t reserve_bytes(const Rnn& r, const Data& x) {
 std::size_t work_bytes(const Rnn& r, const Data& x) { return static_cast<std::size_t>(x.batch * r.units + 7) * 4; }
 cudnnStatus_t temporary_bytes(cudnnHandle_t, cudnnRNNDescriptor_t r, cudnnForwardMode_t mode,
                               cudnnRNNDataDescriptor_t x, std::size_t* work, std::size_t* reserve) {
+  if (failures > 0) return --failures, CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
   if (!of<Rnn>(r).is_set || mode != CUDNN_FWD_MODE_TRAINING || of<Data>(x).width != of<Rnn>(r).in) return bad;
   *work = work_bytes(of<Rnn>(r), of<Data>(x)), *reserve = reserve_bytes(of<Rnn>(r), of<Data>(x));
   return good;
@@ -348,6 +350,7 @@ auto& library = *new tandem::cuda::Library<tandem::cuda::CudnnRnn>{
 
 namespace emulator {
 void hide_recurrences(bool hidden) { library.error = hidden ? "libcudnn.so.9 cannot be opened" : ""; }
+void fail_recurrence_plans(int count) { failures = count; }
 }  // namespace emulator
 
 namespace TANDEM_NS::cuda {

@@ -26,6 +26,12 @@ TANDEM_API void check_ahead(const char* op, i64 size);
 /// The most elements that autotune is ahead by.
 inline constexpr i64 most_tuned_ahead = 64;
 
+/// Adds to an error of the library which element it is of, and of which stage.
+inline void name_element(errors::OpError& e, const StageInfo& stage, const Key& key, i64 index) {
+  e.set_context("element " + std::to_string(index) +
+                (key.nested ? std::string() : " of epoch " + std::to_string(key.epoch)) + ", in " + stage.name());
+}
+
 /// Calls a function with an element: its draws of random numbers are those of the element, its errors name it.
 template <class T, class F>
 class ElementCall {
@@ -40,8 +46,7 @@ class ElementCall {
     try {
       return call(f_, std::forward<In>(element));
     } catch (errors::OpError& e) {
-      e.set_context("element " + std::to_string(index) +
-                    (key.nested ? std::string() : " of epoch " + std::to_string(key.epoch)) + ", in " + stage_.name());
+      name_element(e, stage_, key, index);
       throw;
     }
   }

@@ -72,8 +72,10 @@ class ToDevice final : public Stage<T> {
     return ElementCall<T, decltype(copy)>(*this, copy, 0)(input_->at(key, index), key, index);
   }
   std::unique_ptr<Cursor<T>> open(const Run& run, i64 first) const override {
-    if (ahead_ != 0) return std::make_unique<Joined>(std::make_unique<Thread>(*this, run, first));
-    return std::make_unique<Joined>(std::make_unique<Serial>(*this, run, first));
+    std::unique_ptr<Cursor<Uploaded<T>>> copies;
+    if (ahead_ != 0) copies = std::make_unique<Thread>(*this, run, first);
+    else copies = std::make_unique<Serial>(*this, run, first);
+    return std::make_unique<Joined>(*this, run, first, std::move(copies));
   }
 
  private:
@@ -133,16 +135,30 @@ class ToDevice final : public Stage<T> {
   // Joins on the consumer's thread, and as late as can be: kernels that are launched before do not wait for this copy.
   class Joined final : public Cursor<T> {
    public:
-    explicit Joined(std::unique_ptr<Cursor<Uploaded<T>>> input) : input_(std::move(input)) {}
+    Joined(const ToDevice& stage, const Run& run, i64 first, std::unique_ptr<Cursor<Uploaded<T>>> input)
+        : stage_(stage), key_(run.key), index_(first), input_(std::move(input)) {}
     bool next(T& out) override {
       Uploaded<T> element;
+      const i64 index = index_++;  // also of an element that raises
       if (!input_->next(element)) return false;
-      out = std::move(element).joined();
+      try {
+        out = std::move(element).joined();
+      } catch (errors::OpError& e) {
+        name_element(e, stage_, key_, index);
+        throw;
+      }
       return true;
     }
-    i64 skip(i64 n) override { return input_->skip(n); }
+    i64 skip(i64 n) override {
+      n = input_->skip(n);
+      index_ += n;
+      return n;
+    }
 
    private:
+    const ToDevice& stage_;
+    Key key_;
+    i64 index_;
     std::unique_ptr<Cursor<Uploaded<T>>> input_;
   };
 
