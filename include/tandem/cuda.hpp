@@ -34,8 +34,8 @@ TANDEM_API memory::Info memory_info(int device = 0);
 TANDEM_API void set_memory_limit(std::int64_t bytes, int device = 0);
 TANDEM_API void reset_peak(int device = 0);
 /// Returns cached memory to the driver (and waits for the device); returns the number of bytes. Blocks of 128 KiB and
-/// less lie in slabs of 2 MiB, which are returned when all of their blocks are free. Page-locked memory of the host
-/// that is kept for copies is released, too.
+/// less lie in slabs of 2 MiB, which are returned when all of their blocks are free. What loops
+/// over data keep for their next copies is released, too: page-locked memory of the host, and the device's.
 TANDEM_API std::int64_t trim(int device = 0);
 
 /// Sets whether every launch on a GPU waits until the op has run, so that an error is raised by the op that caused it.
