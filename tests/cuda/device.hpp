@@ -21,10 +21,11 @@ namespace emulator {  // where it is linked
 [[gnu::weak]] int peer_access_requests();       // how often a device asked for access to another
 [[gnu::weak]] std::size_t taken_bytes();        // memory of the device that is in use
 
-[[gnu::weak]] void hide_recurrences(bool hidden);  // whether cuDNN is not there for LSTM and GRU
-[[gnu::weak]] void break_compiler(bool broken);    // no kernel can be compiled at run time
-[[gnu::weak]] void hide_fourier(bool hidden);      // whether cuFFT is not there
-[[gnu::weak]] void fail_fourier_plans(int count);  // for lack of memory
+[[gnu::weak]] void hide_recurrences(bool hidden);     // whether cuDNN is not there for LSTM and GRU
+[[gnu::weak]] void fail_recurrence_plans(int count);  // cuDNN's, for lack of memory
+[[gnu::weak]] void break_compiler(bool broken);       // no kernel can be compiled at run time
+[[gnu::weak]] void hide_fourier(bool hidden);         // whether cuFFT is not there
+[[gnu::weak]] void fail_fourier_plans(int count);     // for lack of memory
 }  // namespace emulator
 
 namespace TANDEM_NS::cuda {  // where the library's own symbols can be linked

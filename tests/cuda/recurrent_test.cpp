@@ -7,10 +7,6 @@
 #include "tandem/ops/rnn/lstm.hpp"
 #include "tests/cuda/device.hpp"
 
-namespace emulator {
-[[gnu::weak]] void fail_recurrence_plans(int count);  // cuDNN's, for lack of memory
-}
-
 namespace cuda_recurrent_test {
 
 using namespace tandem;
