@@ -37,6 +37,7 @@ Start Group::start_of(int local, int rank) const {
                    {"MASTER_PORT", std::to_string(port_)},
                    {"TANDEM_STORE", nodes_.store().text()},
                    {"TANDEM_RESTART_COUNT", std::to_string(attempt_)}};
+  if (!options_.is_alone()) s.environment.emplace_back("TANDEM_JOINABLE", "1");
   if (!std::getenv("TANDEM_NUM_THREADS"))
     s.environment.emplace_back("TANDEM_NUM_THREADS", std::to_string(std::max(1, cores() / options_.processes)));
   return s;
@@ -72,6 +73,7 @@ Outcome Group::run() {
     stop_those_left_out();
     kill_late_ones();
   }
+  if (options_.joins) counts();  // the last ones
   return outcome_;
 }
 
@@ -147,14 +149,15 @@ int Group::running() const {
   return static_cast<int>(std::count_if(processes_.begin(), processes_.end(), [](const auto& p) { return p->runs(); }));
 }
 
-// Those that have ended well are not lost.
+// Those that have ended well are not lost. Those that joined others, and end by a signal, leave them.
 bool Group::can_go_on() {
   return options_.min_processes > 0 && !outcome_.was_interrupted && counts().well >= options_.min_processes;
 }
 Nodes::Counts Group::counts() {
   Nodes::Counts own;
+  const bool leaves = options_.joins && outcome_.was_interrupted;
   for (const auto& p : processes_) {
-    const bool has_ended_well = !p->runs() && !p->end()->is_failure();
+    const bool has_ended_well = !p->runs() && !p->end()->is_failure() && !leaves;
     own.well += p->runs() || has_ended_well, own.ended += has_ended_well;
   }
   try {
@@ -216,6 +219,7 @@ void Group::pass_output() {
 void Group::look_at_nodes() {
   if (has_failed_ || outcome_.was_interrupted || now() < next_look_) return;
   next_look_ = now() + 0.2;
+  if (options_.joins) counts();  // who has ended well
   const std::optional<Failure> f = nodes_.failure(attempt_);
   if (!f) return;
   if (!f->signal) return fail(*f, false);

@@ -44,7 +44,7 @@ void add_options(CLI::App& app, Options& o) {
   app.footer(
       "The command and its arguments come last, behind --. Each process gets RANK, WORLD_SIZE, LOCAL_RANK, "
       "LOCAL_WORLD_SIZE, GROUP_RANK, MASTER_ADDR, MASTER_PORT, TANDEM_STORE, TANDEM_RESTART_COUNT, "
-      "TANDEM_NUM_THREADS and, if it is to join others, TANDEM_JOIN. "
+      "TANDEM_NUM_THREADS, with --rendezvous TANDEM_JOINABLE and, if it is to join others, TANDEM_JOIN. "
       "SIGINT, SIGTERM, SIGHUP and SIGUSR1 are passed on.");
 }
 
@@ -68,12 +68,13 @@ void complete(CLI::App& app, Options& o) {
 }
 
 // Waits for the other nodes. A signal that comes meanwhile ends them, too.
-launcher::Nodes::Meeting meet(launcher::Nodes& nodes, int attempt) {
+launcher::Nodes::Meeting meet(const Options& o, launcher::Nodes& nodes, int attempt) {
   try {
     return nodes.meet(attempt);
   } catch (const launcher::Interrupted& e) {
     if (e.is_elsewhere) throw;
-    fmt::print(stderr, "tandem_run: signal {} ({}); telling the other nodes\n", e.signal, ::strsignal(e.signal));
+    fmt::print(stderr, "tandem_run: signal {} ({}){}\n", e.signal, ::strsignal(e.signal),
+               o.joins ? "" : "; telling the other nodes");
     try {
       nodes.report_signal(e.signal);
       nodes.leave();
@@ -91,7 +92,7 @@ int launch(const Options& o) {
     if (signal && signal != SIGCHLD && signal != SIGUSR1) throw launcher::Interrupted{signal};
   });
   for (int attempt = 0;; ++attempt) {
-    const auto [met, port] = meet(nodes, attempt);
+    const auto [met, port] = meet(o, nodes, attempt);
     attempt = met;
     const launcher::Outcome outcome = launcher::Group(o, nodes, signals, attempt, port).run();
     if (outcome.status == 0 || outcome.was_interrupted || attempt >= o.max_restarts) {

@@ -117,8 +117,9 @@ std::string Nodes::own_name() const {
   return options_.joins ? fmt::format("joined{}", number_) : std::to_string(options_.node);
 }
 
+// One that has joined does so for the attempt that it belongs to.
 void Nodes::say_alive() {
-  if (!options_.joins) store_->set("launch/alive/" + own_name(), host_name());
+  store_->set((options_.joins ? key(joined_at_, "alive/") : "launch/alive/") + own_name(), host_name());
 }
 
 int Nodes::next_number(int attempt) const {
@@ -192,32 +193,50 @@ Nodes::Meeting Nodes::join() {
   int attempt = 0;
   std::from_chars(name.data(), name.data() + name.size(), attempt);
   met_ = Clock::now();
+  joined_at_ = attempt;
+  say_alive();
   return {attempt, place_.port};
 }
 
 void Nodes::report(int attempt, const Failure& f) {
-  if (!store_ || store_->add(key(attempt, "failures"), 1) != 1) return;  // the first one counts
+  if (!store_ || options_.joins || store_->add(key(attempt, "failures"), 1) != 1) return;  // the first one counts
   store_->set(key(attempt, "failed"), fmt::format("{} {}", f.status, f.text));
 }
 void Nodes::report_signal(int signal) {
-  if (store_) store_->set("launch/signal", fmt::format("{} {}", signal, options_.node));
+  if (store_ && !options_.joins) store_->set("launch/signal", fmt::format("{} {}", signal, options_.node));
 }
 void Nodes::report_success(int attempt) {
-  if (store_ && !options_.joins) store_->add(key(attempt, "succeeded"), 1);
+  if (store_ && !options_.joins) store_->set(key(attempt, "succeeded/") + own_name(), "1");
 }
 
-// With --min-processes the others go on without it, if enough processes run.
+// Leaves a machine out that is silent. Returns whether the others go on, if enough processes run.
+bool Nodes::is_left_out(int attempt, const std::string& name, const Failure& f) {
+  store_->set(key(attempt, "gone/") + name, "1");
+  store_->set(key(attempt, "counts/") + name, "0 0");
+  if (sum(attempt).well < options_.min_processes) return false;
+  fmt::print(stderr, "tandem_run: {}; the others go on\n", f.text);
+  return true;
+}
+// With --min-processes the others go on without it. One whose processes have ended well is not missed.
 std::optional<Failure> Nodes::silent_node(int attempt) {
   for (const TcpStore::Entry& e : store_->list("launch/alive/")) {
-    const std::string name = e.key.substr(13), gone = key(attempt, "gone/") + name;
+    const std::string name = e.key.substr(13);
     const double silence = std::min(e.age, seconds_since(met_));
-    if (silence <= silent_after || store_->find(gone)) continue;
+    if (silence <= silent_after || store_->find(key(attempt, "gone/") + name)) continue;
+    if (store_->find(key(attempt, "succeeded/") + name)) continue;
     const Failure f{1, fmt::format("node {} ({}) has not been heard of for {:.0f} s", name, e.value, silence)};
-    if (options_.min_processes == 0) return f;
-    store_->set(gone, "1");
-    store_->set(key(attempt, "counts/") + name, "0 0");
-    if (sum(attempt).well < options_.min_processes) return f;
-    fmt::print(stderr, "tandem_run: {}; the others go on\n", f.text);
+    if (options_.min_processes == 0 || !is_left_out(attempt, name, f)) return f;
+  }
+  return silent_joined_node(attempt);
+}
+// The others go on without one that has joined them, with or without --min-processes.
+std::optional<Failure> Nodes::silent_joined_node(int attempt) {
+  const std::string folder = key(attempt, "alive/");
+  for (const TcpStore::Entry& e : store_->list(folder)) {
+    const std::string name = e.key.substr(folder.size());
+    if (e.value.empty() || e.age <= silent_after || store_->find(key(attempt, "gone/") + name)) continue;  // or it left
+    const Failure f{1, fmt::format("node {} ({}) has not been heard of for {:.0f} s", name, e.value, e.age)};
+    if (!is_left_out(attempt, name, f)) return f;
   }
   return {};
 }
@@ -287,14 +306,23 @@ std::vector<int> Nodes::going_on(int attempt) const {
 
 bool Nodes::all_succeeded(int attempt) {
   if (!store_ || options_.joins) return true;
-  const std::size_t gone = store_->list(key(attempt, "gone/")).size();
-  return store_->find(key(attempt, "succeeded")) == std::to_string(static_cast<std::size_t>(options_.nodes) - gone);
+  std::vector<bool> has_ended(static_cast<std::size_t>(options_.nodes));
+  for (const char* const what : {"succeeded/", "gone/"}) {
+    const std::string folder = key(attempt, what);
+    for (const TcpStore::Entry& e : store_->list(folder)) {
+      std::size_t node = has_ended.size();  // others have joined
+      std::from_chars(e.key.data() + folder.size(), e.key.data() + e.key.size(), node);
+      if (node < has_ended.size()) has_ended[node] = true;
+    }
+  }
+  return std::count(has_ended.begin(), has_ended.end(), false) == 0;
 }
 
 void Nodes::leave() {
   if (!store_) return;
   try {
     if (!keeps_table()) {
+      if (options_.joins) store_->set(key(joined_at_, "alive/") + own_name(), "");
       store_->add("launch/left", 1);
       return;
     }

@@ -47,7 +47,7 @@ class Nodes {
   /// A number for a process that is started later than the others; no other one has it.
   int next_number(int attempt) const;
 
-  /// Tells the others.
+  /// Tells the others. What happens to processes that join those of others is not told: the others go on without them.
   void report(int attempt, const Failure& failure);
   void report_signal(int signal);
   void report_success(int attempt);
@@ -77,6 +77,8 @@ class Nodes {
   void say_alive();
   int newest_attempt(int attempt);
   std::optional<Failure> silent_node(int attempt);
+  std::optional<Failure> silent_joined_node(int attempt);
+  bool is_left_out(int attempt, const std::string& name, const Failure& f);
   Counts sum(int attempt);
   std::optional<Failure> signal_elsewhere();
 
@@ -87,6 +89,7 @@ class Nodes {
   tandem::distribute::Endpoint place_ = {};
   std::chrono::steady_clock::time_point met_ = {};
   int number_ = 0;         // among those that have joined
+  int joined_at_ = 0;      // the attempt, if it has
   std::string told_ = {};  // the counts that the others have
   std::string file_ = {};  // in the folder of the rendezvous, on node 0
 };

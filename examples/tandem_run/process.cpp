@@ -28,8 +28,8 @@ Pipe make_pipe() {
 
 // Ours without the numbers of other launchers, which a program would take for its own.
 std::vector<std::string> environment_of(const Start& start) {
-  constexpr std::array others{
-      "OMPI_COMM_WORLD_", "PMI_", "PMIX_", "SLURM_PROCID=", "SLURM_NTASKS=", "SLURM_LOCALID=", "TANDEM_JOIN="};
+  constexpr std::array others{"OMPI_COMM_WORLD_", "PMI_",           "PMIX_",        "SLURM_PROCID=",
+                              "SLURM_NTASKS=",    "SLURM_LOCALID=", "TANDEM_JOIN=", "TANDEM_JOINABLE="};
   std::vector<std::string> r;
   for (char** e = environ; *e; ++e) {
     const std::string_view entry = *e;

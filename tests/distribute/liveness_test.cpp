@@ -146,6 +146,25 @@ TEST_CASE("Liveness: the answer of a heartbeat that is under way does not undo g
   CHECK(a.lost() == 0);
 }
 
+TEST_CASE("Liveness: newcomers that were taken in wait no more") {
+  const TcpStoreServer server("127.0.0.1");
+  LivenessOptions o = member(server, 0);
+  o.newcomers = "joins/";
+  Liveness a(o);
+  TcpStore looks(place(server), 60);
+  looks.set("joins/7", distribute::impl::newcomer_text);
+  CHECK(becomes([&] { return a.sees_newcomers(); }));
+  a.go_on({0, 7});
+  CHECK_FALSE(a.sees_newcomers());
+  for (int beat = 0; beat < 2; ++beat) {  // nor as of later heartbeats
+    looks.set("alive/0", "old");
+    CHECK(becomes([&] { return looks.find("alive/0") != "old"; }));
+  }
+  CHECK_FALSE(a.sees_newcomers());
+  looks.set("joins/8", distribute::impl::newcomer_text);
+  CHECK(becomes([&] { return a.sees_newcomers(); }));
+}
+
 TEST_CASE("Liveness: the store goes") {
   auto server = std::make_unique<TcpStoreServer>("127.0.0.1");
   Liveness a(member(*server, 0));

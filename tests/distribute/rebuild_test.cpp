@@ -182,6 +182,22 @@ TEST_CASE("rebuild: fit goes on from memory without a folder, and newcomers get 
     }
 }
 
+TEST_CASE("rebuild: a newcomer has the state of the others in its own memory before its first step") {
+  const Weights whole = whole_weights();
+  for (const i64 at : {1000, 150, 160}) {  // nobody is lost; or both others, when it has joined, in the first epoch
+    INFO("lost at " << at);
+    int without = 0;
+    SimCluster cluster(2, {.timeout = 1, .newcomers = {0}, .faults = {{.rank = 0, .at = at}, {.rank = 1, .at = at}}});
+    const Fitted r = fit_with(cluster, [&](train::FitOptions& o, train::RunMemory& memory, i64& steps) {
+      o.memory = &memory, o.memory_steps = 0;
+      o.callbacks.push_back(train::LambdaCallback(
+          {.on_step_end = [&](train::Run& run) { without += run.step() > ++steps && memory.step() < 0; }}));
+    });
+    check_weights(r, at == 1000 ? 3 : 1, whole);
+    CHECK(without == 0);
+  }
+}
+
 TEST_CASE("rebuild: newcomers get what a folder has, which is saved when they come") {
   const Weights whole = whole_weights();
   const TemporaryFolder folder;
@@ -323,6 +339,21 @@ TEST_CASE("rebuild: has_newcomers() is for the world, and rebuild() for a group 
   REQUIRE(said.size() == 2);
   CHECK_THAT(said[0], ContainsSubstring("is a part of the world"));
   CHECK_THAT(said[1], ContainsSubstring("is not dead"));
+}
+
+TEST_CASE("rebuild: an error that comes in its place is told to the others") {
+  SimCluster cluster(2, {.newcomers = {0}});
+  std::string said;
+  int sees = 0;
+  cluster.run([&](const Communicator& world) {
+    bool joins = false;
+    for (int i = 0; i < 100 && !joins; ++i) joins = world.has_newcomers();
+    sees += joins;
+    if (world.rank() == 0) return world.report_error("not now");
+    said = testing::error_of<errors::UnavailableError>([&] { world.barrier(); });
+  });
+  CHECK(sees == 2);
+  CHECK_THAT(said, ContainsSubstring("rank 0 has raised: not now"));
 }
 
 TEST_CASE("rebuild: groups that it is not for") {

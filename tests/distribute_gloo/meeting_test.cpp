@@ -60,6 +60,7 @@ TEST_CASE("meet_again: the one that decides ends before it has told") {
   decides.reset();
   waits.join();
   CHECK(met.empty());
+  CHECK(looks.find("again/members") == "");  // for those that wait to join
   CHECK(meet_again(a.process, "once_more", 0) == std::vector{0});
 }
 

@@ -171,7 +171,7 @@ TANDEM_INLINE void Communicator::set_step(i64 step) const {
 }
 TANDEM_INLINE void Communicator::report_error(const std::string& error) const {
   State& s = state();
-  if (::getpid() != s.process || size() == 1 || s.admits || s.is_dead()) return;  // what the others know already
+  if (::getpid() != s.process || size() == 1 || s.is_dead()) return;  // what the others know already
   s.transport->report_error(error.substr(0, std::min<std::size_t>(error.find('\n'), 500)));
 }
 

@@ -56,7 +56,7 @@ TANDEM_INLINE bool add_backend(const char* name, MakeTransport make) noexcept {
 
 TANDEM_INLINE const char* backend_of(const LaunchInfo& launch, Backend chosen) {
   if (chosen == Backend::mpi || (chosen == Backend::automatic && is_mpi(launch))) return "mpi";
-  if (chosen == Backend::gloo || launch.size > 1) return "gloo";
+  if (chosen == Backend::gloo || launch.size > 1 || launch.is_joinable) return "gloo";
   return "none";
 }
 
@@ -105,6 +105,7 @@ TANDEM_INLINE LaunchInfo launch_info() {
   }
   r.restarts = impl::number_from("TANDEM_RESTART_COUNT").value_or(0);
   r.joins = impl::number_from("TANDEM_JOIN").value_or(0) != 0;
+  r.is_joinable = impl::number_from("TANDEM_JOINABLE").value_or(0) != 0;
   return r;
 }
 

@@ -35,8 +35,9 @@ class TANDEM_API Liveness {
   /// Says that this rank has given up after an error: others do not take it for the cause. Takes at most half a second.
   void give_up();
   /// The opposite, when the ranks that are left have met again. lost() counts anew from then on.
-  ///   throws  errors::UnavailableError if the store does not answer
-  void go_on();
+  ///   members  who belongs to the group now, newcomers that it has taken in among them: they wait no more
+  ///   throws   errors::UnavailableError if the store does not answer
+  void go_on(const std::vector<int>& members = {});
   /// The ranks that have neither left nor ended, and from which the store has heard for less than `silent` seconds.
   ///   store   a connection to it: this one's own belong to the heartbeats
   ///   throws  errors::UnavailableError if the store does not answer

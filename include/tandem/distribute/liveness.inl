@@ -63,8 +63,9 @@ struct Liveness::State {
   std::atomic<i64> step{-1}, begun{0}, last_answer{0}, begun_at{0};
   std::atomic<int> lost{0};
   std::atomic<bool> has_failed{false}, sees_newcomers{false};
-  std::mutex mutex{};    // guards `ends`
-  std::mutex telling{};  // from a heartbeat to its answer in `lost`, so that answers are noted in their order
+  std::mutex mutex{};          // guards `ends`
+  std::mutex telling{};        // from a heartbeat to its answer in `lost`, so that answers are noted in their order
+  std::vector<int> members{};  // who waits no more, whatever the store says; guarded by `telling`
   std::condition_variable ended{};
   bool ends = false;
   std::thread thread{};
@@ -117,7 +118,14 @@ struct Liveness::State {
     tell(store, has_failed ? "failed" : "works");
     if (options.newcomers.empty()) return;
     const std::vector<TcpStore::Entry> all = store.list(options.newcomers);
-    sees_newcomers.store(std::any_of(all.begin(), all.end(), waits_to_join), std::memory_order_relaxed);
+    const auto is_newcomer = [this](const TcpStore::Entry& e) { return waits_to_join(e) && !is_member(e.key); };
+    sees_newcomers.store(std::any_of(all.begin(), all.end(), is_newcomer), std::memory_order_relaxed);
+  }
+  // One that the group has taken in may write once more that it waits, before it knows.
+  bool is_member(const std::string& newcomer) const {
+    i64 number = 0;
+    return distribute::detail::to_number(std::string_view(newcomer).substr(options.newcomers.size()), number) &&
+           std::find(members.begin(), members.end(), number) != members.end();
   }
   // Once a period, until the end or until the store is gone; a store that does not answer counts as a lost rank.
   void run() {
@@ -231,10 +239,12 @@ TANDEM_INLINE void Liveness::give_up() {
     // The store has gone before: there is nobody to tell.
   }
 }
-TANDEM_INLINE void Liveness::go_on() {
+TANDEM_INLINE void Liveness::go_on(const std::vector<int>& members) {
   TcpStore store(state_->options.store, 3);
   const std::lock_guard lock(state_->telling);  // waits for the answer of a heartbeat that has begun
   state_->has_failed.store(false);
+  state_->members = members;
+  state_->sees_newcomers.store(false, std::memory_order_relaxed);  // as of a heartbeat before they were taken in
   state_->tell(store, "works");
 }
 TANDEM_INLINE std::vector<int> Liveness::living(TcpStore& store, double silent) const {

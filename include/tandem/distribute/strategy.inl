@@ -21,6 +21,13 @@
 
 namespace TANDEM_NS::distribute {
 
+namespace impl {
+// What end_for_newcomers() raises, in all processes at the same point.
+struct NewcomersWait final : errors::UnavailableError {
+  using errors::UnavailableError::UnavailableError;
+};
+}  // namespace impl
+
 struct MultiWorkerMirroredStrategy::State final : ElasticReplication {
   State(Communicator g, const StrategyOptions& o) : group(std::move(g)), options(o) {}
 
@@ -57,13 +64,15 @@ struct MultiWorkerMirroredStrategy::State final : ElasticReplication {
   bool sees_newcomers() override { return group.name() == "world" && impl::Groups::sees_newcomers(group); }
   void end_for_newcomers(i64 step) override {
     impl::Groups::expect_newcomers(group);
-    errors::raise<errors::UnavailableError>("fit", "processes wait to join, behind step " + std::to_string(step) +
-                                                       ": Communicator::rebuild() takes them in, and the same call of "
-                                                       "fit goes on from there");
+    errors::raise<impl::NewcomersWait>("fit", "processes wait to join, behind step " + std::to_string(step) +
+                                                  ": Communicator::rebuild() takes them in, and the same call of "
+                                                  "fit goes on from there");
   }
   void tell_of_error(const std::exception_ptr& error) override {
     try {
       std::rethrow_exception(error);
+    } catch (const impl::NewcomersWait&) {
+      // The others raise it, too.
     } catch (const std::exception& e) {
       group.report_error(e.what());
     } catch (...) {  // the caller raises it again

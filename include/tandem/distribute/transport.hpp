@@ -101,8 +101,9 @@ struct LaunchInfo {
   int rank = 0, size = 1, local_rank = 0, local_size = 1;
   std::string master_address = {};  ///< where rank 0 can be reached; empty: not told
   int master_port = 0;
-  int restarts = 0;    ///< how often tandem_run has started the group again: TANDEM_RESTART_COUNT
-  bool joins = false;  ///< started later than the others, who are to take it in: TANDEM_JOIN is 1
+  int restarts = 0;          ///< how often tandem_run has started the group again: TANDEM_RESTART_COUNT
+  bool joins = false;        ///< started later than the others, who are to take it in: TANDEM_JOIN is 1
+  bool is_joinable = false;  ///< others may join later, also if this is the only process: TANDEM_JOINABLE is 1
 };
 /// Reads the environment.
 ///   throws  errors::InvalidArgumentError for numbers that are damaged or contradict each other, with the variable

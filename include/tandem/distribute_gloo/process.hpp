@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <ctime>
 #include <memory>
 #include <optional>
@@ -114,8 +115,10 @@ inline std::vector<int> numbers_of(std::string_view text) {
 }
 
 // The processes that wait to join the world, which know from now on that they belong to it.
+// They follow the members in the order of their numbers.
 inline void take_in_newcomers(Process& p, std::vector<int>& members) {
   const std::string folder = p.joins();
+  const auto first = static_cast<std::ptrdiff_t>(members.size());
   for (const TcpStore::Entry& e : p.store.list(folder)) {
     i64 number = 0;
     if (!waits_to_join(e) || !distribute::detail::to_number(std::string_view(e.key).substr(folder.size()), number))
@@ -124,11 +127,12 @@ inline void take_in_newcomers(Process& p, std::vector<int>& members) {
     members.push_back(static_cast<int>(number));
     p.store.set(e.key, "has joined");
   }
+  std::sort(members.begin() + first, members.end());
 }
 
 // The members of the present world that are left, when all that live have come, and newcomers behind them. The first
 // that sees so decides it for all, and has the store forget the others. Empty if that one has ended before it has told:
-// the ranks meet once more.
+// the ranks meet once more, and newcomers that wait for what it says go on to that meeting, too.
 inline std::vector<int> meet_again(Process& p, const std::string& name, int own) {
   const std::string folder = name + "/here/";
   p.store.set(folder + std::to_string(own), "has come");
@@ -159,6 +163,7 @@ inline std::vector<int> meet_again(Process& p, const std::string& name, int own)
       p.store.set(folder + std::to_string(own), "waits");
       waits = true;
     } else if (all_wait) {
+      p.store.set(name + "/members", "");
       return {};
     }
     if (tandem::detail::nanoseconds_now() >= end)

@@ -276,7 +276,7 @@ inline std::unique_ptr<Transport> GlooTransport::go_on(const std::shared_ptr<Pro
           "Communicator::rebuild", "the other ranks have gone on without this one, of which nothing was heard");
     if (end == 0 || members != p.members) end = distribute::detail::moment_after(p.timeout);
     p.members = members;
-    p.liveness->go_on();
+    p.liveness->go_on(members);
     try {
       const int number = static_cast<int>(at - members.begin());
       return std::make_unique<GlooTransport>(process, p.rebuilt_name(), members, number, patience);

@@ -18,7 +18,11 @@ namespace TANDEM_NS::train {
 ///       world = world.rebuild();
 ///     }
 ///
-/// All processes go on from the state of rank 0, the lowest one that is left; those that have come later have none.
+/// All processes go on from the state of rank 0, the lowest one that is left; those that have come later get it there,
+/// before their first step.
+///
+/// It is for one run: fit goes on from what it has. Another call of fit with the same one goes on with the first run,
+/// and trains nothing if that has ended, since it does not compare options and data as a .directory does.
 class TANDEM_API RunMemory {
  public:
   RunMemory();

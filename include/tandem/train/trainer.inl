@@ -164,9 +164,11 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
   name_values(fit);
   fit.each_callback_of_all(step, [&](Callback& c) { c.on_begin(run); });
   run.values_ = {};
+  bool restored = false;
   if (fit.keeps_state()) {
     detail::RunPlace place;
-    if (restore(fit, place)) {
+    restored = restore(fit, place);
+    if (restored) {
       run.epoch_ = place.epoch, run.step_in_epoch_ = place.step_in_epoch;
       run.step_ = step = place.step;
       run.stopped_ = place.stopped;
@@ -192,6 +194,7 @@ TANDEM_INLINE void TrainerState::begin(Fit& fit) {
   plan_exchanges(fit);
   fit.agree(step);
   if (!fit.is_over(step)) fit.part = {};
+  if (restored && fit.part.empty()) remember(fit, run.epoch_, run.step_in_epoch_);  // newcomers have nothing yet
   if (o.progress.mode != ProgressMode::none && fit.replicas.is_first()) fit.progress.emplace(steps_in_all, o.progress);
 }
 // Returns whether the epoch is over; false if a signal, the last step, or a callback before its first step has ended

@@ -25,10 +25,15 @@ TANDEM_INLINE RunMemory& RunMemory::operator=(RunMemory&&) noexcept = default;
 TANDEM_INLINE RunMemory::~RunMemory() = default;
 TANDEM_INLINE i64 RunMemory::step() const { return state_ ? state_->place.step : -1; }
 
-// Callbacks that the first replica alone calls have a state there. Their numbers are the same in all.
-TANDEM_INLINE std::vector<CheckpointItem> TrainerState::items_of_memory(const Fit& fit) const {
+// Without callbacks.
+TANDEM_INLINE std::vector<CheckpointItem> TrainerState::items_of_step() const {
   std::vector<CheckpointItem> items = steps->items();
   items.push_back({"random", random::global_generator().state()});
+  return items;
+}
+// Callbacks that the first replica alone calls have a state there. Their numbers are the same in all.
+TANDEM_INLINE std::vector<CheckpointItem> TrainerState::items_of_memory(const Fit& fit) const {
+  std::vector<CheckpointItem> items = items_of_step();
   const Callbacks& callbacks = fit.options.callbacks;
   for (std::size_t i = 0; i < callbacks.size(); ++i) {
     const SavedState* const state = callbacks[i]->state();
@@ -60,8 +65,9 @@ TANDEM_INLINE bool TrainerState::recall(Fit& fit, detail::RunPlace& place) const
   if (!fit.options.memory || fit.options.memory->step() < 0) return false;
   const RunMemory::State& state = *fit.options.memory->state_;
   if (fit.keeper && fit.keeper->newest() > state.place.step) return false;
+  Checkpoint(items_of_step()).restore_values(state.values, {.partial = true});  // of which nothing may be missing
   // Another process was the first one, perhaps, which had callbacks of its own.
-  Checkpoint(items_of_memory(fit)).restore_values(state.values, {.allow_missing = !fit.options.callbacks.empty()});
+  Checkpoint(items_of_memory(fit)).restore_values(state.values, {.allow_missing = true});
   place = state.place, fit.run.history_ = state.history;
   return true;
 }

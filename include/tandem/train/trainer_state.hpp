@@ -60,6 +60,7 @@ struct TrainerState {
   void check_memory(const Fit& fit) const;
   void remember(Fit& fit, i64 epoch, i64 step_in_epoch) const;
   bool recall(Fit& fit, detail::RunPlace& place) const;
+  std::vector<CheckpointItem> items_of_step() const;
   std::vector<CheckpointItem> items_of_memory(const Fit& fit) const;
   detail::RunPlace place_of(const Fit& fit, i64 epoch, i64 step_in_epoch, const detail::ShardSet& shards) const;
   History history_of(const Fit& fit) const;

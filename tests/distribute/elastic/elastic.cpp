@@ -43,6 +43,7 @@ struct Work {
 
 // Once, at most 20 seconds: until there are processes enough, or newcomers.
 void wait_for_newcomers(const Communicator& world, int& processes) {
+  if (processes > 0) std::puts("rank 0 waits"), std::fflush(stdout);
   for (int i = 0; i < 2000 && world.size() < processes && !distribute::impl::Groups::sees_newcomers(world); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   processes = 0;
