@@ -41,7 +41,7 @@ inline constexpr std::string_view report_style =
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:.25rem .9rem .25rem "
     "0;text-align:left;"
     "vertical-align:top;border-bottom:1px solid #d0d7de}"
-    "th{overflow-wrap:break-word}thead th,.facts "
+    "th{overflow-wrap:break-word}tbody th{white-space:nowrap}thead th,.facts "
     "th{font-weight:600}th.n,td.n{text-align:right}td{overflow-wrap:normal}.facts "
     "td{overflow-wrap:anywhere}"
     "@media(prefers-color-scheme:dark){body{color:#e6e9ed;background:#14171c}h2,th,td{border-color:#373e47}"
