@@ -52,22 +52,15 @@ std::string read_file(const std::string& path) {
   if (!in.is_open() || in.bad() || text.empty()) throw errors::NotFoundError("model_server", "cannot read " + path);
   return text;
 }
-// The texts of the files that are read again while the server runs; empty without a file.
-struct Texts {
-  std::string models, batching;
-  bool operator==(const Texts&) const = default;
+// A file that is read again while the server runs.
+struct Text {
+  std::string path;     // empty: there is none
+  std::string applied;  // what counts
+  std::string seen;     // the latest one that was looked at: what is wrong with it is said once
 };
-Texts texts_of(const Settings& f) {
-  const auto text = [](const std::string& path) { return path.empty() ? path : read_file(path); };
-  return {text(f.config_file), text(f.batching_file)};
-}
-// The same, but what cannot be read is empty.
-Texts texts_seen(const Settings& f) {
-  const auto text = [](const std::string& path) {
-    std::ifstream file(path);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
-  return {text(f.config_file), text(f.batching_file)};
+Text text_of(const std::string& path) {
+  const std::string text = path.empty() ? path : read_file(path);
+  return {path, text, text};
 }
 std::vector<serving::ModelConfig> models_of(const Settings& f, const std::string& config) {
   if (f.config_file.empty()) return {f.model};
@@ -82,35 +75,33 @@ void attempt(const char* what, const Read& read) {
   }
 }
 // Applies the text of a file if it has changed; what gRPC has changed meanwhile stays if it has not.
+//   is_asked   also if it is the one that was looked at before
 template <class Apply>
-void reload(const char* what, const std::string& path, std::string& text, const Apply& apply) {
-  if (path.empty()) return;
+void reload(const char* what, Text& text, bool is_asked, const Apply& apply) {
+  if (text.path.empty()) return;
+  std::ifstream file(text.path);
+  std::string seen(std::istreambuf_iterator<char>(file), {});  // empty if it cannot be read
+  if (!is_asked && seen == text.seen) return;
+  text.seen = std::move(seen);
   attempt(what, [&] {
-    std::string now = read_file(path);
-    if (now == text) return;
+    std::string now = read_file(text.path);
+    if (now == text.applied) return;
     apply(now);
-    text = std::move(now);
+    text.applied = std::move(now);
   });
 }
 // Waits for the end. Reads again what SIGHUP says, where one file that is wrong does not keep the others from being
 // read, and the models and the parameters of batches when their files have changed.
-void wait_for_end(const Settings& f, serving::ShutdownSignals& signals, serving::Server& server, Texts texts,
-                  const serving::Batching& given) {
-  Texts seen = texts;  // what is wrong with a text is said once
+void wait_for_end(const Settings& f, serving::ShutdownSignals& signals, serving::Server& server, Text models,
+                  Text batching, const serving::Batching& given) {
   for (;;) {
     const int signal = f.config_poll > 0 ? signals.wait(f.config_poll) : signals.wait();
-    if (signal == SIGHUP) {
-      attempt("tokens and certificates", [&] { server.reload_access(); });
-    } else if (signal == 0) {
-      Texts now = texts_seen(f);
-      if (now == seen) continue;
-      seen = std::move(now);
-    } else {
-      return;
-    }
+    if (signal != SIGHUP && signal != 0) return;
+    const bool is_asked = signal == SIGHUP;
+    if (is_asked) attempt("tokens and certificates", [&] { server.reload_access(); });
     serving::Engine& engine = server.engine();
-    reload("models", f.config_file, texts.models, [&](const std::string& text) { engine.reload(models_of(f, text)); });
-    reload("parameters of batches", f.batching_file, texts.batching, [&](const std::string& text) {
+    reload("models", models, is_asked, [&](const std::string& text) { engine.reload(models_of(f, text)); });
+    reload("parameters of batches", batching, is_asked, [&](const std::string& text) {
       engine.set_batching(serving::parse_batching(text, f.batching_file, given));
     });
   }
@@ -271,11 +262,11 @@ void say(const serving::Options& o, const std::string& text) {
 void serve(const Settings& f, serving::Options o) {
   std::signal(SIGPIPE, SIG_IGN);  // who reads the log may go
   serving::ShutdownSignals signals;
-  const Texts texts = texts_of(f);
-  o.models = models_of(f, texts.models);
+  const Text models = text_of(f.config_file), batching = text_of(f.batching_file);
+  o.models = models_of(f, models.applied);
   o.ops = {linalg::all_ops(), signal::all_ops(), strings::all_ops()};
   const serving::Batching given = o.batching;
-  if (!f.batching_file.empty()) o.batching = serving::parse_batching(texts.batching, f.batching_file, given);
+  if (!f.batching_file.empty()) o.batching = serving::parse_batching(batching.applied, f.batching_file, given);
   if (!f.monitoring_file.empty())
     o.monitoring = serving::parse_monitoring(read_file(f.monitoring_file), f.monitoring_file);
   if (!f.web_root.empty()) o.web_files = serving::read_web_files(f.web_root);
@@ -288,7 +279,7 @@ void serve(const Settings& f, serving::Options o) {
   serving::Server server(o, f.grpc_port == 0 ? nullptr : grpc_listener);
   say(o, fmt::format("{}://{}:{}", o.ssl_config_file.empty() ? "http" : "https", o.bind, server.rest_port()));
   if (server.port()) say(o, fmt::format("gRPC on {}:{}", o.bind, server.port()));
-  wait_for_end(f, signals, server, texts, given);
+  wait_for_end(f, signals, server, models, batching, given);
   server.stop();
 }
 

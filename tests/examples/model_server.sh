@@ -99,17 +99,26 @@ PY
 gives 'version' second
 stop
 
-# The configuration is read again when its file changes, without a signal; what is wrong with it is said once.
+# The configuration is read again when its file changes, without a signal; what is wrong with it is said once, also if
+# the other file changes.
 config first >"$folder/models.config"
+echo 'max_batch_size { value: 8 }' >"$folder/parameters.config"
 start 'model_server: \(http.*\)' 10 "$program" --model_config_file "$folder/models.config" --auth_token_file "$folder/tokens" \
-  --model_config_file_poll_wait_seconds 0.05 --rest_api_port 0 --port 0 --drain_seconds 0
+  --model_config_file_poll_wait_seconds 0.05 --enable_batching --batching_parameters_file "$folder/parameters.config" \
+  --rest_api_port 0 --port 0 --drain_seconds 0
 echo 'model_config_list { config { nam: "half" } }' >"$folder/wrong.config" && mv "$folder/wrong.config" "$folder/models.config"
 for _ in $(seq 100); do
   grep -q 'models stay as they were' "$folder/log" && break
   sleep 0.1
 done
+echo 'max_batch_siz { value: 8 }' >"$folder/wrong.config" && mv "$folder/wrong.config" "$folder/parameters.config"
+for _ in $(seq 100); do
+  grep -q 'parameters of batches stay as they were' "$folder/log" && break
+  sleep 0.1
+done
 sleep 0.3
 gives '^1$' grep -c 'models stay as they were' "$folder/log"
+gives '^1$' grep -c 'parameters of batches stay as they were' "$folder/log"
 config second >"$folder/models.config"
 gives 'version' second
 stop

@@ -96,6 +96,8 @@ TEST_CASE("ReversibleEmbedding: errors name the layer") {
   for (const double cap : {0., -1., std::numeric_limits<double>::quiet_NaN()})
     CHECK_THROWS_WITH(made(6, 4, {.logit_soft_cap = cap}), name && ContainsSubstring("logit_soft_cap"));
   CHECK_THROWS_WITH(made(6, 4, {.reverse_dtype = int32}), name && ContainsSubstring("reverse_dtype"));
+  CHECK_THROWS_WITH(layers::ReversibleEmbedding(6, 4, {.reverse_dtype = float64})(constant({1, 2, 3, 4}), {.reverse = true}),
+                    name);
 }
 
 }  // namespace reversible_embedding_test

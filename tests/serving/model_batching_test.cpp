@@ -1,6 +1,8 @@
 // Batching of one model, and of one version, by options of its own or by a file in the version's folder.
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "tests/serving/models.hpp"
 
@@ -134,6 +136,49 @@ TEST_CASE("model batching: other parameters of all models count at once, without
   CHECK_THAT(error(other), ContainsSubstring("num_batch_threads, which is 0, stay as they are"));
   CHECK_THAT(error({}), ContainsSubstring("whether requests are batched"));
   CHECK(ask(engine, "half", five) == answer_of_five);
+}
+
+TEST_CASE("model batching: a version stays while a call uses it as it was, and comes back as all are batched by now") {
+  const testing::TemporaryFolder folder;
+  for (const char* version : {"slow/1", "slow/2"}) testing::save_slow(folder / version);
+  const auto only = [&](i64 version) {
+    return std::vector<serving::ModelConfig>{
+        {.name = "slow",
+         .base_path = folder / "slow",
+         .policy = {.kind = serving::VersionPolicy::specific, .versions = {version}}}};
+  };
+  serving::Batching batching{.enabled = true, .max_batch_size = 4, .enable_large_batch_splitting = false};
+  Engine engine({.models = only(1), .batching = batching, .file_system_poll_wait_seconds = 0, .threads = 4});
+  engine.settle();
+  const i64 bytes = engine.states({"slow"}).at(0).bytes;
+  const CancelToken end;
+  std::atomic<bool> is_cancelled{false};
+  std::thread running([&] {
+    serving::Request r = testing::request_for("slow", {1e9f});
+    r.call.cancel = end;
+    is_cancelled = error_of<errors::CancelledError>([&] { engine.predict(r); }) != "no error";
+  });
+  while (metric(engine, "tandem_queue_seconds_count{model=\"slow\"}") < 1) std::this_thread::yield();
+  batching.max_batch_size = 8;
+  engine.set_batching(batching);
+  engine.reload(only(2));
+  engine.settle();
+  CHECK(states(engine, "slow") == "2 AVAILABLE, 1 UNLOADING");
+  CHECK(engine.states({"slow", 1}).at(0).bytes == bytes);
+  batching.max_batch_size = 6;
+  engine.set_batching(batching);
+  engine.reload(only(1));
+  engine.settle();
+  CHECK(states(engine, "slow") == "2 END, 1 AVAILABLE");
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { ask(engine, "slow", Floats(7)); }),
+             ContainsSubstring("7 rows, a batch at most 6"));
+  CHECK(ask(engine, "slow", {1, 1, 1, 1, 1}) == Floats{1, 1, 1, 1, 1});
+  end.cancel();
+  running.join();
+  CHECK(is_cancelled);
+  engine.reload(only(2));
+  engine.settle();
+  CHECK(states(engine, "slow") == "2 AVAILABLE, 1 END");
 }
 
 TEST_CASE("model batching: larger batches must fit into the memory limit") {

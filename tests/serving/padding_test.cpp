@@ -105,6 +105,23 @@ TEST_CASE("padding: requests of different lengths are one batch if the option sa
   CHECK(runs(engine, "sums") == 4);
 }
 
+TEST_CASE("padding: off and on again while the model is in memory") {
+  const testing::TemporaryFolder folder;
+  save_sums(folder.path, "sums");
+  const auto inputs = sums_inputs({1, 3, 0, 2}), outputs = sums_outputs(inputs);
+  serving::Batching how{.enabled = true, .max_batch_size = 4, .pad_variable_length_inputs = true};
+  Engine engine(options(folder.path, "sums", how));
+  engine.settle();
+  how.batch_timeout_micros = 200'000, how.pad_variable_length_inputs = false;
+  engine.set_batching(how);
+  ask_together(engine, "sums", inputs, outputs);
+  CHECK(runs(engine, "sums") == 4);
+  how.batch_timeout_micros = 60'000'000, how.pad_variable_length_inputs = true;
+  engine.set_batching(how);
+  ask_together(engine, "sums", inputs, outputs);
+  CHECK(runs(engine, "sums") == 5);
+}
+
 TEST_CASE("padding: sizes of batches are filled up, too") {
   const testing::TemporaryFolder folder;
   save_sums(folder.path, "sums");

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "tandem/signal.hpp"
 #include "tandem/tandem.hpp"
@@ -184,6 +185,19 @@ TEST_CASE("STFTSpectrogram: the modes are parts of signal::stft") {
   CHECK(near(sin(of(Mode::angle)) * abs(z), imag(z)));
 }
 
+TEST_CASE("STFTSpectrogram: power of one frequency and of two, none of which is doubled") {
+  const Tensor x = sound({2, 10, 1});
+  for (const i64 length : {1, 2}) {
+    const layers::STFTSpectrogram psd(
+        {.mode = Mode::psd, .frame_length = length, .frame_step = 1, .window = nullptr, .dtype = float64}),
+        magnitude(
+            {.mode = Mode::magnitude, .frame_length = length, .frame_step = 1, .window = nullptr, .dtype = float64});
+    const Tensor y = psd(x);
+    CHECK(y.shape() == Shape{2, 11 - length, length});
+    CHECK(reduce_max(abs(maximum(y, 1e-7) - square(magnitude(x)))).item<double>() < 1e-12);
+  }
+}
+
 TEST_CASE("STFTSpectrogram: channels, layouts, weights that are trained or frozen") {
   const Tensor x = wave({2, 30, 3});
   const layers::STFTSpectrogram flat({.frame_length = 8}), wide({.frame_length = 8, .expand_dims = true}),
@@ -213,7 +227,13 @@ TEST_CASE("STFTSpectrogram: gradients to the sound and the weights; traces") {
     testing::check_layer_gradients(l, sound({2, 14, 2}) * 4., l.variables());
     testing::check_traced(l, sound({2, 14, 2}));
   }
+  std::optional<layers::STFTSpectrogram> made;  // by the traced function
+  const auto makes = function([&](const Tensor& x) {
+    if (!made) made.emplace(Stft{.frame_length = 6});
+    return (*made)(x);
+  });
   const layers::STFTSpectrogram l({.frame_length = 6});
+  CHECK(distance(makes(wave({2, 20, 3})), l(wave({2, 20, 3}))) < 1e-6);
   const auto open =
       function([&](const Tensor& x) { return l(x); }, {.input_signature = {{{none, none, none}, float32}}});
   CHECK(distance(open(wave({2, 20, 3})), l(wave({2, 20, 3}))) < 1e-6);
@@ -231,6 +251,10 @@ TEST_CASE("STFTSpectrogram: errors name the layer") {
   fails({.frame_length = 8, .fft_length = 7}, "fft_length, 7, must not be less than frame_length, 8");
   fails({.window = ones({3})}, "window");
   fails({.dtype = int32}, "dtype");
+  fails({.frame_length = 2}, "the window of frame_length = 2 has zeros alone");  // as it ends in zeros
+  fails({.frame_length = 4, .window = zeros({4}), .scaling = layers::SpectrogramScaling::spectrum}, "zeros alone");
+  CHECK_NOTHROW(layers::STFTSpectrogram({.frame_length = 2, .scaling = layers::SpectrogramScaling::none}));
+  CHECK_NOTHROW(layers::STFTSpectrogram({.frame_length = 2, .periodic = true}));
   const layers::STFTSpectrogram l({.frame_length = 8});
   CHECK_THROWS_WITH(l(zeros({2, 30})), name && ContainsSubstring("[batch, time, channels]"));
   CHECK_THROWS_WITH(l(zeros({2, 30, 1}, int32)), name);

@@ -56,7 +56,7 @@ struct ReversibleEmbeddingCall {
 /// An Embedding that also maps vectors back, to a number for each id: the last layer of a language model whose weights
 /// are those of its first one.
 ///   throws    errors::InvalidArgumentError for an id out of range, a logit_soft_cap that is not positive, or vectors
-///             of another size or dtype than the table's
+///             of another size or dtype than the table's (with .reverse_dtype: that are not floating)
 ///   variables embeddings [input_dim, output_dim]; without .tie_weights reverse_embeddings [output_dim, input_dim]
 ///   gradient  of embeddings: row-sparse for ids alone, dense where vectors are mapped back
 ///   source    Press and Wolf 2016, "Using the Output Embedding to Improve Language Models"

@@ -78,7 +78,8 @@ TANDEM_INLINE Tensor ReversibleEmbedding::logits(const Tensor& x) const {
   if (last != features && last != none)
     errors::raise<errors::InvalidArgumentError>(
         layer, "needs vectors [..., " + std::to_string(features) + "] to map back, not " + to_string(x.spec()));
-  if (!reverse_dtype_ && x.dtype() != weights.dtype()) detail::raise_input_dtype(layer, x, weights.dtype());
+  if (reverse_dtype_ ? !is_floating(x.dtype()) : x.dtype() != weights.dtype())
+    detail::raise_input_dtype(layer, x, weights.dtype());
   const DType dtype = reverse_dtype_.value_or(x.dtype());
   const std::vector<DimValue> sizes = get_shape(x);
   Dims result;

@@ -26,10 +26,10 @@ struct GroupQueryAttentionOptions {
 ///             attention_output_bias (zeros without biases). Scores, on request: [batch, num_query_heads, m, n]
 ///   throws    errors::InvalidArgumentError if shapes or dtypes do not match, or num_key_value_heads does not divide
 ///             num_query_heads
-///   variables query_kernel [d, num_query_heads * head_dim], query_bias; key_kernel [f, num_key_value_heads *
-///   head_dim],
-///             key_bias; with .use_gate gate_kernel, gate_bias as those of queries; value_kernel [e,
-///             num_key_value_heads * head_dim], value_bias; attention_output_kernel [num_query_heads * head_dim, d],
+///   variables query_kernel [d, num_query_heads * head_dim], query_bias;
+///             key_kernel [f, num_key_value_heads * head_dim], key_bias; with .use_gate gate_kernel, gate_bias as those
+///             of queries; value_kernel [e, num_key_value_heads * head_dim], value_bias;
+///             attention_output_kernel [num_query_heads * head_dim, d],
 ///             attention_output_bias. They are those of Keras (query/kernel [d, num_query_heads, head_dim], ...) with
 ///             heads and head_dim as one axis
 ///   gradient  to all floating inputs and weights

@@ -147,6 +147,7 @@ TANDEM_INLINE void Module::set_makes_slots() const { contents().makes_slots = tr
       if (member) replaced.push_back(c.replace(*member, make_ref<Contents::Item>(n)));
       else c.add(make_ref<Contents::Item>(n));
     }
+    for (const auto& [variable, value] : values) VariableAccess::check_free(variable);  // before any value changes
     for (const auto& [variable, value] : values) variable.set_untracked(value);
   } catch (...) {
     c.shrink_to(before);

@@ -35,9 +35,9 @@ class TANDEM_API Engine final : public Core {
   ///           changed then
   void reload(std::vector<ModelConfig> models);
   /// Batches as Options::batching would have it, from now on: requests that come, and versions that are loaded.
-  /// Versions in memory keep what was found out when they were loaded: which signatures are batched, and which are
-  /// padded; the latter are no longer if .pad_variable_length_inputs is off. Nothing changes for models with a
-  /// .batching of their own, nor with .enable_per_model_batching_parameters.
+  /// Versions in memory keep what was found out when they were loaded: which signatures are batched, and which may be
+  /// padded, which they are while .pad_variable_length_inputs is on. Nothing changes for models with a .batching of
+  /// their own, nor with .enable_per_model_batching_parameters.
   ///   throws  errors::InvalidArgumentError as the constructor, and for another .enabled or .num_batch_threads than at
   ///           the start; errors::ResourceExhaustedError if larger batches do not fit into .memory_limit;
   ///           errors::UnavailableError after drain(); nothing has changed then

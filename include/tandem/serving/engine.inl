@@ -161,7 +161,7 @@ TANDEM_INLINE Response Engine::Parts::run(const Request& r, const impl::Servable
   std::string key;
   if (batched != servable.batched.end()) {
     const std::optional<impl::Padding>& known = batched->second.padding;
-    if (known && known->fits(r.inputs)) padding = &*known;
+    if (known && servable.batching.pad_variable_length_inputs && known->fits(r.inputs)) padding = &*known;
     key = impl::batch_key(name, r.inputs, padding);
   }
   const i64 rows = times.rows = impl::row_count(r.inputs);

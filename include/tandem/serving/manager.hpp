@@ -19,10 +19,11 @@ class Metrics;
 
 /// What is known of a signature whose requests may be batched.
 struct BatchFacts {
-  std::optional<Padding> padding;  ///< how requests of other lengths are padded, if they are
+  std::optional<Padding> padding;  ///< how requests of other lengths are padded, if they may be
   /// How many seconds runs of so many rows took when the version was loaded, in ascending order.
   std::vector<std::pair<i64, double>> seconds = {};
-  i64 fills_cores_from = INT64_MAX;  ///< rows of a run that is about as many times faster as there are cores
+  /// Rows of a run that is more than (cores + 1) / 2 times as fast as on one core.
+  i64 fills_cores_from = INT64_MAX;
 
   bool fills_cores(i64 rows) const { return rows >= fills_cores_from; }
   /// How long a run of so many rows takes, by that.

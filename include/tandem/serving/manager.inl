@@ -29,8 +29,7 @@ TANDEM_INLINE void Manager::Shared::want(Model& model, const std::vector<i64>& p
     // One that was let go, or that failed and whose folder was replaced, begins anew when it is wanted again.
     if (version.status.state == State::end && version.failures == 0) version.status = {};
     version.status.version = v;
-    if (version.status.state != State::unloading) continue;
-    if ((version.servable = version.unloading.lock())) version.status.state = State::available;  // still there
+    if (version.status.state == State::unloading) take_up(model, version, dropped);
   }
   for (auto& [number, v] : model.versions) {
     if (wanted.contains(number)) continue;
@@ -55,8 +54,8 @@ TANDEM_INLINE void Manager::Shared::want(Model& model, const std::vector<i64>& p
 // Ends the versions that no request uses any more.
 TANDEM_INLINE void Manager::Shared::retire(Model& model) {
   for (auto& [number, v] : model.versions)
-    if (v.status.state == State::unloading && v.unloading.expired()) {
-      v.status.state = State::end, v.status.bytes = 0, v.reserved = 0;
+    if (v.status.state == State::unloading && !v.is_in_use()) {
+      v.status.state = State::end, v.status.bytes = 0, v.reserved = 0, v.replaced.clear();
       tell("unloaded", {model.config.name, number, v.id, {}, 0}, {}, 0);
       look_now = true;  // it may be wanted again
     }

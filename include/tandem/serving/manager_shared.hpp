@@ -26,6 +26,7 @@ struct Manager::Shared {
   void look(std::unique_lock<std::mutex>& lock);
   void follow(const std::vector<std::pair<std::string, std::string>>& paths, std::unique_lock<std::mutex>& lock);
   void want(Model& model, const std::vector<i64>& present, std::vector<Lease>& dropped);
+  void take_up(const Model& model, Version& version, std::vector<Lease>& dropped);
   bool load_next(std::unique_lock<std::mutex>& lock);
   void load(std::unique_lock<std::mutex>& lock, const std::string& name, i64 version);
   void retire(Model& model);
@@ -33,7 +34,6 @@ struct Manager::Shared {
   i64 reserved() const;
   Version* find(const VersionPlace& place);
   bool is_batched_as_all(const Model& model) const;
-  i64 reserved_with(const Batching& other, std::vector<std::pair<Lease, i64>>& changed);
   bool has_work() const;
   const Model& model(const ModelSpec& spec) const;
 

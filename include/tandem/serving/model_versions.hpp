@@ -18,10 +18,17 @@ struct Version {
   VersionStatus status;
   Lease servable;                           // of an available one
   std::weak_ptr<const Servable> unloading;  // of one that requests still use
-  u64 id = 0;                               // of the latest attempt to load it
-  i64 reserved = 0;                         // bytes that it takes while a call runs, if there is a limit
+  // Those that others have replaced, which have the same values (set_batching); requests may still use them.
+  std::vector<std::weak_ptr<const Servable>> replaced;
+  u64 id = 0;        // of the latest attempt to load it
+  i64 reserved = 0;  // bytes that it takes while a call runs, if there is a limit
   int failures = 0;
   Clock::time_point next_try = {};
+
+  /// Whether requests use it, also as it was before it was replaced; .servable does not count.
+  bool is_in_use() const;
+  /// What they use; null if there is nothing.
+  Lease in_use() const;
 };
 
 struct Model {

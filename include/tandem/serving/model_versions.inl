@@ -7,6 +7,16 @@
 
 namespace TANDEM_NS::serving::impl {
 
+TANDEM_INLINE bool Version::is_in_use() const {
+  return !unloading.expired() ||
+         std::any_of(replaced.begin(), replaced.end(), [](const auto& other) { return !other.expired(); });
+}
+TANDEM_INLINE Lease Version::in_use() const {
+  Lease r = unloading.lock();
+  for (const auto& other : replaced)
+    if (!r) r = other.lock();
+  return r;
+}
 TANDEM_INLINE const Version* Model::newest() const {
   for (auto v = versions.rbegin(); v != versions.rend(); ++v)
     if (v->second.status.state == State::available) return &v->second;

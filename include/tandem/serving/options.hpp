@@ -38,7 +38,7 @@ struct Batching {
   /// which there would be more rows is refused at once. 0: as many as .max_queue_rows of the Options has.
   i64 max_enqueued_batches = 0;
   /// How many batches run at once, of all models together; calls that are not batched do not count. 0, or more than
-  /// .threads of the Options: as many as that.
+  /// .threads of the Options: as many as that. Of fewer there is no spare one for a model of which nothing runs.
   i64 num_batch_threads = 0;
 
   bool operator==(const Batching&) const = default;
@@ -99,7 +99,7 @@ struct Options {
   /// (Loaded::memory_for). A version that does not fit is not loaded; it is asked before anything of it runs. 0: none.
   i64 memory_limit = 0;
   /// How many calls or batches run at once, and one more: of a model of which nothing runs while the calls of others
-  /// take all. 0: one a core.
+  /// take all. A batch also waits for one of Batching::num_batch_threads. 0: one a core.
   int threads = 0;
 
   std::string bind = "127.0.0.1";  ///< the address; another than loopback needs tokens, TLS or .allow_insecure

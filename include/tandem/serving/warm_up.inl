@@ -142,6 +142,18 @@ TANDEM_INLINE NamedTensors repeated_rows(const NamedTensors& trial, i64 rows) {
   }
   return r;
 }
+// Whether a run on one core takes longer than so many seconds. It ends before the node that follows them.
+TANDEM_INLINE bool takes_longer_on_one_core(const saved_model::Loaded& model, const std::string& name,
+                                            const NamedTensors& inputs, double seconds) {
+  const tandem::detail::SerialOps serial;
+  double took = 0;
+  try {
+    timed(took, [&] { (void)model(name, inputs, {.deadline = Deadline::after(seconds)}); });
+  } catch (const errors::DeadlineExceededError&) {
+    return true;
+  }
+  return took > seconds;
+}
 // How long runs of 1, 2, 4 ... rows take, and from how many rows on they use all cores well.
 TANDEM_INLINE void time_batches(const saved_model::Loaded& model, const std::string& name, const NamedTensors& trial,
                                 i64 most, BatchFacts& facts) {
@@ -152,14 +164,10 @@ TANDEM_INLINE void time_batches(const saved_model::Loaded& model, const std::str
     for (i64 rows = 1;; rows = std::min(2 * rows, most)) {
       const NamedTensors x = repeated_rows(trial, rows);
       (void)model(name, x);  // makes its plan
-      double seconds = 0, on_one_core = 0;
+      double seconds = 0;
       timed(seconds, [&] { (void)model(name, x); });
-      timed(on_one_core, [&] {
-        const tandem::detail::SerialOps serial;
-        (void)model(name, x);
-      });
       facts.seconds.emplace_back(rows, seconds);
-      const bool fills_cores = worth > 1 && on_one_core > worth * seconds;
+      const bool fills_cores = worth > 1 && takes_longer_on_one_core(model, name, x, worth * seconds);
       facts.fills_cores_from = !fills_cores ? INT64_MAX : std::min(facts.fills_cores_from, rows);
       if (rows == most || seconds_since(begin) > longest) break;
     }

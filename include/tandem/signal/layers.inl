@@ -131,6 +131,7 @@ inline Dim product(const DimValue& a, const DimValue& b) {
 }
 // The filters of a transform: cos or sin of -2 pi t f / n, times the window.
 inline Tensor stft_filters(const STFTSpectrogramOptions& o, bool is_real) {
+  const tandem::detail::OutsideTrace outside;
   const i64 bins = *o.fft_length / 2 + 1, length = o.frame_length, n = std::max<i64>(2 * (bins - 1), 1);
   const Tensor window = o.window.values("STFTSpectrogram", length, o.periodic);
   std::vector<double> w(static_cast<std::size_t>(length), 1.);
@@ -140,6 +141,10 @@ inline Tensor stft_filters(const STFTSpectrogramOptions& o, bool is_real) {
   const double divisor = !window.is_set() || o.scaling == SpectrogramScaling::none ? 1
                          : o.scaling == SpectrogramScaling::density                ? std::sqrt(sum)
                                                                                    : sum;
+  if (divisor == 0)
+    raise_spectrogram("STFTSpectrogram", "the window of frame_length = " + std::to_string(length) +
+                                             " has zeros alone, by which it cannot be scaled: use a longer frame, "
+                                             "another window or SpectrogramScaling::none");
   const Tensor filters = Tensor::allocate({Shape{length, 1, bins}, DType::float64, {}});
   double* at = static_cast<double*>(filters.raw());
   for (i64 t = 0; t < length; ++t)
@@ -197,7 +202,10 @@ TANDEM_INLINE Tensor STFTSpectrogram::result(const Tensor& x) const {
   if (mode == SpectrogramMode::angle) return atan2(second, first);
   if (mode == SpectrogramMode::stft) return concat({first, second}, 3);
   const Tensor power = square(first) + square(second);
-  if (mode == SpectrogramMode::psd) return power + pad(power(Ellipsis, Slice(1, -1)), {{0, 0}, {0, 0}, {0, 0}, {1, 1}});
+  if (mode == SpectrogramMode::psd) {
+    if (*options_.fft_length < 4) return power;  // the first and the last frequency are all
+    return power + pad(power(Ellipsis, Slice(1, -1)), {{0, 0}, {0, 0}, {0, 0}, {1, 1}});
+  }
   const Tensor magnitude = sqrt(maximum(power, epsilon));
   return mode == SpectrogramMode::magnitude ? magnitude : log(maximum(magnitude, epsilon));
 }
