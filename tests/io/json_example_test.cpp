@@ -98,6 +98,11 @@ TEST_CASE("decode_json_example: what is wrong, and where") {
 }
 
 TEST_CASE("decode_json_example: errors name wrong values of any depth and length in few words") {
+  const auto wrong = [](const std::string& json, const std::string& why) {
+    const std::string error = error_of<errors::InvalidArgumentError>([&] { (void)feature(json); });
+    CHECK(error.size() < 300);
+    CHECK(error.find(why) != std::string::npos);
+  };
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
   wrong(R"({"int64List": {"value": [)" + deep + "]}}", "value 0 of feature 'x' cannot be array");
   const std::string text(1'000'000, 'a');
