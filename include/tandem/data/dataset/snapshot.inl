@@ -28,11 +28,14 @@ inline std::string shard_path(const std::string& folder, std::size_t number) {
   return folder + name;
 }
 inline std::string complete_path(const std::string& folder) { return folder + "/complete"; }
-// The files of an attempt that did not come to its end, with their indexes and temporary forms.
-inline void remove_shards(const std::string& folder) {
+// Removes the files of an attempt that did not come to its end: shards with their indexes, temporary files of these and
+// of `complete`. The lock is held.
+inline void remove_attempt(const std::string& folder) {
   std::error_code error;  // a file that cannot be removed is replaced, or raises then
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-    if (entry.path().filename().string().rfind("shard-", 0) == 0) std::filesystem::remove(entry.path(), error);
+    if (const std::string name = entry.path().filename().string();
+        name.starts_with("shard-") || name.starts_with("complete."))
+      std::filesystem::remove(entry.path(), error);
 }
 
 // The lock of the process that writes; the system releases it when that ends in whatever way.
@@ -50,12 +53,12 @@ class SnapshotSink final : public ElementSink {
  public:
   SnapshotSink(std::string folder, std::string type, const SnapshotOptions& options, io::detail::Descriptor lock)
       : folder_(std::move(folder)), type_(std::move(type)), options_(options), lock_(std::move(lock)) {
-    remove_shards(folder_);
+    remove_attempt(folder_);
   }
   SnapshotSink(const SnapshotSink&) = delete;
   ~SnapshotSink() override {
     shard_.reset();
-    if (!published_) remove_shards(folder_);
+    if (!published_) remove_attempt(folder_);
   }
   void write(std::string_view element) override {
     if (!shard_) {
