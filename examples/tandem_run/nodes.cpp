@@ -124,13 +124,12 @@ void Nodes::say_alive() {
 
 int Nodes::next_number(int attempt) const {
   TcpStore store(place_, silent_after);
+  int size = options_.world_size();
   if (options_.joins) {
     const std::string text = store.find("launch/world_size").value_or("1");
-    int size = 1;
     std::from_chars(text.data(), text.data() + text.size(), size);
-    return size - 1 + static_cast<int>(store.add(key(attempt, "later"), 1));
   }
-  return options_.world_size() - 1 + static_cast<int>(store.add(key(attempt, "later"), 1));
+  return size - 1 + static_cast<int>(store.add(key(attempt, "later"), 1));
 }
 
 // The attempt that the others are at: later than ours if this machine was started again.

@@ -39,8 +39,8 @@ struct Process {
   i64 rebuilt = 0;
 
   std::string joins() const { return name + "/joins/"; }
-  /// The name of the world that has met for the n-th time after the first one.
-  std::string rebuilt_name() const { return name + ".rebuilt" + std::to_string(rebuilt); }
+  /// The name of the world that meets for the n-th time after the first one.
+  std::string rebuilt_name(i64 n) const { return name + ".rebuilt" + std::to_string(n); }
   bool sees_a_loss() const { return liveness && liveness->lost() > 0; }
   [[noreturn]] void raise(const std::string& what) const {
     const std::string seen = liveness ? liveness->missing_within(0.3, members) : std::string();
@@ -180,15 +180,14 @@ inline std::vector<int> wait_to_join(Process& p, int own) {
   p.store.tie(key);
   const i64 end = distribute::detail::moment_after(p.timeout);
   for (i64 next = distribute::detail::moment_after(1);; pause_for(20)) {
-    p.rebuilt += 1;
-    const std::optional<std::string> text = p.store.find(p.rebuilt_name() + "/members");
+    const std::optional<std::string> text = p.store.find(p.rebuilt_name(p.rebuilt + 1) + "/members");
+    if (text) ++p.rebuilt;
     const std::vector<int> members = text ? numbers_of(*text) : std::vector<int>();
     if (std::any_of(members.begin(), members.end(), is_own)) {
       p.store.set(key, "has joined");
       p.store.untie(key);
       return members;
     }
-    if (!text) p.rebuilt -= 1;  // not yet
     const i64 now = tandem::detail::nanoseconds_now();
     if (now >= end)
       errors::raise<errors::UnavailableError>(

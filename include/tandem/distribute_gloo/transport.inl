@@ -258,7 +258,7 @@ inline std::unique_ptr<Transport> GlooTransport::rebuild() {
   std::vector<int> members;
   while (members.empty()) {
     ++p.rebuilt;
-    members = meet_again(p, p.rebuilt_name(), own);
+    members = meet_again(p, p.rebuilt_name(p.rebuilt), own);
   }
   abort();  // all have come: nobody waits in an operation any more
   return go_on(process_, std::move(members), own);
@@ -268,7 +268,7 @@ inline std::unique_ptr<Transport> GlooTransport::go_on(const std::shared_ptr<Pro
   Process& p = *process;
   // Gloo does not see that a process ends before it has connected.
   const double patience = std::min(p.timeout / 4, 15.);
-  for (i64 end = 0;; ++p.rebuilt, members = meet_again(p, p.rebuilt_name(), own)) {
+  for (i64 end = 0;; ++p.rebuilt, members = meet_again(p, p.rebuilt_name(p.rebuilt), own)) {
     if (members.empty()) continue;
     const auto at = std::find(members.begin(), members.end(), own);
     if (at == members.end())
@@ -279,7 +279,7 @@ inline std::unique_ptr<Transport> GlooTransport::go_on(const std::shared_ptr<Pro
     p.liveness->go_on(members);
     try {
       const int number = static_cast<int>(at - members.begin());
-      return std::make_unique<GlooTransport>(process, p.rebuilt_name(), members, number, patience);
+      return std::make_unique<GlooTransport>(process, p.rebuilt_name(p.rebuilt), members, number, patience);
     } catch (const errors::UnavailableError&) {  // one has ended meanwhile
       if (tandem::detail::nanoseconds_now() >= end) throw;
     }

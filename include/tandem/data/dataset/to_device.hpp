@@ -10,13 +10,16 @@
 
 namespace TANDEM_NS::data::detail {
 
-/// An element on a device, and the copies that kernels have to wait for before they read it.
+/// An element on a device, its number in the iteration, and the copies that kernels have to wait for before they read
+/// it.
 template <class T>
 class Uploaded {
  public:
   Uploaded() = default;
-  Uploaded(T element, std::vector<Ref<Upload>> copies) : element_(std::move(element)), copies_(std::move(copies)) {}
+  Uploaded(T element, i64 index, std::vector<Ref<Upload>> copies)
+      : element_(std::move(element)), index_(index), copies_(std::move(copies)) {}
   const T& element() const { return element_; }
+  i64 index() const { return index_; }
   T joined() && {
     for (const Ref<Upload>& copy : copies_) copy->join();
     return std::move(element_);
@@ -24,6 +27,7 @@ class Uploaded {
 
  private:
   T element_{};
+  i64 index_ = 0;
   std::vector<Ref<Upload>> copies_;
 };
 template <class T>
@@ -37,11 +41,11 @@ class TANDEM_API Uploader {
   /// elements  that are on the device at once
   Uploader(Device device, i64 elements) : device_(device), elements_(elements) {}
   template <class T>
-  Uploaded<T> upload(T element) {
+  Uploaded<T> upload(T element, i64 index) {
     std::vector<Tensor*> tensors;
     each_tensor(element, [&](Tensor& t) { tensors.push_back(&t); });
     std::vector<Ref<Upload>> copies = start(tensors);
-    return {std::move(element), std::move(copies)};
+    return {std::move(element), index, std::move(copies)};
   }
 
  private:
@@ -75,7 +79,7 @@ class ToDevice final : public Stage<T> {
     std::unique_ptr<Cursor<Uploaded<T>>> copies;
     if (ahead_ != 0) copies = std::make_unique<Thread>(*this, run, first);
     else copies = std::make_unique<Serial>(*this, run, first);
-    return std::make_unique<Joined>(*this, run, first, std::move(copies));
+    return std::make_unique<Joined>(*this, run.key, std::move(copies));
   }
 
  private:
@@ -93,7 +97,7 @@ class ToDevice final : public Stage<T> {
       T element;
       const i64 index = index_++;  // also of an element that raises
       if (!input_->next(element)) return false;
-      const auto copy = [this](T x) { return uploader_.upload(std::move(x)); };
+      const auto copy = [&](T x) { return uploader_.upload(std::move(x), index); };
       out = ElementCall<Uploaded<T>, decltype(copy)>(stage_, copy, 0)(std::move(element), key_, index);
       return true;
     }
@@ -135,30 +139,24 @@ class ToDevice final : public Stage<T> {
   // Joins on the consumer's thread, and as late as can be: kernels that are launched before do not wait for this copy.
   class Joined final : public Cursor<T> {
    public:
-    Joined(const ToDevice& stage, const Run& run, i64 first, std::unique_ptr<Cursor<Uploaded<T>>> input)
-        : stage_(stage), key_(run.key), index_(first), input_(std::move(input)) {}
+    Joined(const ToDevice& stage, const Key& key, std::unique_ptr<Cursor<Uploaded<T>>> input)
+        : stage_(stage), key_(key), input_(std::move(input)) {}
     bool next(T& out) override {
       Uploaded<T> element;
-      const i64 index = index_++;  // also of an element that raises
       if (!input_->next(element)) return false;
       try {
         out = std::move(element).joined();
       } catch (errors::OpError& e) {
-        name_element(e, stage_, key_, index);
+        name_element(e, stage_, key_, element.index());
         throw;
       }
       return true;
     }
-    i64 skip(i64 n) override {
-      n = input_->skip(n);
-      index_ += n;
-      return n;
-    }
+    i64 skip(i64 n) override { return input_->skip(n); }
 
    private:
     const ToDevice& stage_;
     Key key_;
-    i64 index_;
     std::unique_ptr<Cursor<Uploaded<T>>> input_;
   };
 
