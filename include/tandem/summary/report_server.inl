@@ -47,7 +47,7 @@ class Connection {
     return r;
   }
   void write(std::string_view text) {
-    end_ = in_5_seconds();  // the page may have taken long
+    end_ = after(5);  // the page may have taken long
     while (!text.empty() && wait(POLLOUT)) {
       const ssize_t n = ::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);
       if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
@@ -55,6 +55,7 @@ class Connection {
     }
     // Closed with bytes that were not read, the connection would be reset, and the answer with it.
     ::shutdown(socket_.get(), SHUT_WR);
+    end_ = after(1);
     char bytes[1024];
     while (wait(POLLIN))
       if (const ssize_t n = ::recv(socket_.get(), bytes, sizeof bytes, 0); n == 0 || (n < 0 && !is_temporary())) return;
@@ -77,10 +78,10 @@ class Connection {
   }
   const io::detail::Descriptor socket_;
   const int stop_;
-  static std::chrono::steady_clock::time_point in_5_seconds() {
-    return std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  static std::chrono::steady_clock::time_point after(int seconds) {
+    return std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   }
-  std::chrono::steady_clock::time_point end_ = in_5_seconds();
+  std::chrono::steady_clock::time_point end_ = after(1);  // what is on the way from this machine
 };
 
 TANDEM_INLINE std::string answer(const std::string& status, const std::string& page, const std::string& more = {}) {
