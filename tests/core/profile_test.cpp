@@ -246,3 +246,34 @@ TEST_CASE("profiler: a file that cannot be written keeps its content, its permis
   profiler.write("/dev/null");
   fs::remove_all(folder);
 }
+
+TEST_CASE("profile: collectives that overlap have different lanes, later ones those that are free") {
+  const Profiler p;
+  { const ProfileScope scope("own"); }
+  const i64 t = detail::profile_begin();
+  REQUIRE(t > 0);
+  const auto add = [&](const char* name, i64 start, i64 end, i64 exposed) {
+    detail::profile_collective({"all_reduce", name, "float32[4]", 16, t + start, t + end, exposed});
+  };
+  add("a", 0, 10, 3), add("c", 12, 15, 1), add("b", 5, 20, 2), add("d", 30, 40, 10);
+  const std::vector<ProfileEvent> all = of_kind(p, "collective");
+  REQUIRE(all.size() == 4);
+  const int own = of_kind(p, "scope").at(0).thread;
+  CHECK(all[0].thread == all[1].thread);
+  CHECK(all[2].thread != all[0].thread);
+  CHECK(all[3].thread == all[0].thread);
+  for (const ProfileEvent& e : all) CHECK(e.thread != own);
+  CHECK(all[2].name == "b");
+  CHECK(all[2].duration == 15);
+  CHECK(all[2].exposed == 2);
+  CHECK(all[2].bytes == 16);
+  CHECK(Json(p.json()).good());
+  CHECK(count(p.json(), "\"name\":\"collectives\"") == 2);
+}
+
+TEST_CASE("profile: without a profiler nothing is timed") {
+  CHECK(detail::profile_begin() == -1);
+  detail::profile_collective({"all_reduce", "a", "float32[4]", 16, 1, 2, 1});
+  const Profiler p;
+  CHECK(of_kind(p, "collective").empty());
+}

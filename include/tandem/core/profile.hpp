@@ -17,16 +17,19 @@ struct ProfilerOptions {
   std::size_t max_events = 1'000'000;  ///< events beyond this number are counted, not kept
 };
 
-/// A time interval of one thread.
+/// A time interval of one thread, or of an operation of several processes.
 struct ProfileEvent {
-  const char* kind = "";        ///< "op" (eager), "step" (of a graph), "call" (of a graph), "trace", or "scope"
-  std::string name;             ///< the user's name if there is one; of a step, the node's
-  std::string op;               ///< the op's name; empty for events that are not ops
-  std::string shapes;           ///< "float32[2,3] x float32[3,4] -> float32[2,4]"
-  i64 bytes = 0;                ///< of all operands, inputs and outputs
-  SourceLocation where;         ///< the user's source location, if it is known
-  int thread = 0;               ///< 1, 2, ... in the order of their first events
+  /// "op" (eager), "step" (of a graph), "call" (of a graph), "trace", "scope", or "collective" (an operation of a
+  /// distribute::Communicator, from its begin to its end, while other events go on)
+  const char* kind = "";
+  std::string name;      ///< the user's name if there is one; of a step, the node's
+  std::string op;        ///< the op's name; empty for events that are not ops
+  std::string shapes;    ///< "float32[2,3] x float32[3,4] -> float32[2,4]"
+  i64 bytes = 0;         ///< of all operands, inputs and outputs; of a collective, of this process's input
+  SourceLocation where;  ///< the user's source location, if it is known
+  int thread = 0;        ///< 1, 2, ... in the order of their first events; lanes of collectives have numbers, too
   i64 start = 0, duration = 0;  ///< nanoseconds since the profiler began
+  i64 exposed = 0;              ///< of a collective: nanoseconds of its duration in which its caller waited for it
 };
 
 /// Records the ops, graph steps and calls of all threads from its construction until stop() or destruction.
@@ -98,6 +101,16 @@ extern TANDEM_PRIVATE constinit std::atomic<void (*)(const TimedOp&, i64 start)>
 inline void profile_op(const TimedOp& op, i64 start) {
   if (const auto record = op_recorder.load(std::memory_order_acquire)) record(op, start);
 }
+
+/// For components: the moment, in nanoseconds, or -1 if no profiler is active.
+TANDEM_API i64 profile_begin();
+/// A collective operation that has ended, in nanoseconds.
+struct TimedCollective {
+  const char* op;
+  std::string name, shapes;
+  i64 bytes = 0, start = 0, end = 0, exposed = 0;
+};
+TANDEM_API void profile_collective(const TimedCollective& c);
 
 }  // namespace detail
 

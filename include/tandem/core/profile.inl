@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -30,6 +31,12 @@ struct Recording final : Opaque {
   i64 begin = 0;
   LeanVector<ProfileEvent> events;
   std::size_t dropped = 0;
+  // Of collectives: those that overlap have different ones, as viewers draw the events of a lane inside each other.
+  struct Lane {
+    int thread = 0;
+    i64 end = 0;
+  };
+  LeanVector<Lane> lanes;
 };
 // Guards the current recording and all recordings.
 inline constinit std::mutex profile_mutex;
@@ -40,19 +47,30 @@ inline constexpr ForkHooks profile_fork_hooks{[] { profile_mutex.lock(); }, [] {
 TANDEM_INLINE const bool profile_hooked_fork = (at_fork(ForkStage::profiler, profile_fork_hooks), true);
 
 TANDEM_INLINE i64 profile_now() { return nanoseconds_now(); }
+TANDEM_INLINE i64 profile_begin() { return is_profiling() ? profile_now() : -1; }
+inline constinit std::atomic<int> profile_threads{0};
 inline int profile_thread() {
-  static constinit std::atomic<int> threads{0};
   static constinit thread_local int mine = 0;
-  return mine ? mine : mine = ++threads;
+  return mine ? mine : mine = ++profile_threads;
+}
+inline bool is_collective(const ProfileEvent& e) { return std::strcmp(e.kind, "collective") == 0; }
+inline int lane_for(Recording& r, i64 start, i64 end) {
+  std::size_t i = 0;
+  while (i < r.lanes.size() && r.lanes[i].end > start) ++i;
+  if (i == r.lanes.size()) r.lanes.push_back({++profile_threads, end});
+  r.lanes[i].end = end;
+  return r.lanes[i].thread;
 }
 // The profiler may have stopped since the op began, and another may have started.
 inline void keep(ProfileEvent e, i64 start, i64 end) {
-  e.thread = profile_thread();
+  const bool has_lane = is_collective(e);
+  if (!has_lane) e.thread = profile_thread();
   e.duration = end - start;
   const std::lock_guard lock(profile_mutex);
   Recording* r = open_recording;
   if (!r || start < r->begin) return;
   e.start = start - r->begin;
+  if (has_lane) e.thread = lane_for(*r, start, end);
   if (r->events.size() < r->options.max_events) r->events.push_back(std::move(e));
   else ++r->dropped;
 }
@@ -90,6 +108,15 @@ inline void record_op(const TimedOp& op, i64 start) {
   or_drop([&] { keep(event_of(op), start, end); });
 }
 
+TANDEM_INLINE void profile_collective(const TimedCollective& c) {
+  or_drop([&] {
+    ProfileEvent e;
+    e.kind = "collective", e.op = c.op, e.name = c.name, e.shapes = c.shapes;
+    e.bytes = c.bytes, e.exposed = c.exposed;
+    keep(std::move(e), c.start, c.end);
+  });
+}
+
 /// Quotes a JSON string; bytes that are not valid UTF-8 become U+FFFD.
 TANDEM_INLINE std::string json_quoted(const std::string& s) {
   std::string r = "\"";
@@ -124,6 +151,7 @@ TANDEM_INLINE std::string event_json(const ProfileEvent& e) {
   if (!e.op.empty())
     s += "\"op\":" + json_quoted(e.op) + ",\"shapes\":" + json_quoted(e.shapes) +
          ",\"bytes\":" + std::to_string(e.bytes);
+  if (is_collective(e)) s += ",\"exposed_ns\":" + std::to_string(e.exposed);
   if (e.where.file)
     s += std::string(e.op.empty() ? "" : ",") +
          "\"where\":" + json_quoted(std::string(e.where.file) + ":" + std::to_string(e.where.line));
@@ -168,7 +196,8 @@ TANDEM_INLINE std::string Profiler::json() const {
       named[e.thread] = true;
       const std::string id = std::to_string(e.thread);
       s += std::string(first ? "" : ",\n") + "{\"ph\":\"M\",\"pid\":1,\"tid\":" + id +
-           ",\"name\":\"thread_name\",\"args\":{\"name\":\"thread " + id + "\"}}";
+           ",\"name\":\"thread_name\",\"args\":{\"name\":\"" +
+           (detail::is_collective(e) ? "collectives" : "thread " + id) + "\"}}";
       first = false;
     }
     s += ",\n" + detail::event_json(e);
@@ -184,12 +213,12 @@ TANDEM_INLINE std::string Profiler::summary() const {
   std::map<std::string, Row> by_op;
   for (const ProfileEvent& e : events()) {
     if (e.op.empty()) continue;
-    Row& r = by_op[e.op];
-    r.op = e.op, ++r.count, r.time += e.duration, r.bytes += e.bytes;
+    Row& r = by_op[detail::is_collective(e) ? "collective " + e.op : e.op];
+    ++r.count, r.time += e.duration, r.bytes += e.bytes;
   }
   LeanVector<Row> rows;
-  for (auto& [op, row] : by_op) rows.push_back(row);
-  std::string s = "op                          count     total us      mean us           bytes\n";
+  for (auto& [op, row] : by_op) row.op = op, rows.push_back(row);
+  std::string s = "op                            count     total us      mean us           bytes\n";
   for (const std::size_t i :
        detail::stable_order(rows.size(), [&](std::size_t a, std::size_t b) { return rows[a].time > rows[b].time; })) {
     const Row& r = rows[i];
@@ -197,7 +226,7 @@ TANDEM_INLINE std::string Profiler::summary() const {
     const std::string total = detail::fixed_text(time, 1),
                       mean = detail::fixed_text(time / static_cast<double>(r.count), 3);
     char line[160];
-    std::snprintf(line, sizeof line, "%-24.24s %8lld %12s %12s %15lld\n", r.op.c_str(), static_cast<long long>(r.count),
+    std::snprintf(line, sizeof line, "%-26.26s %8lld %12s %12s %15lld\n", r.op.c_str(), static_cast<long long>(r.count),
                   total.c_str(), mean.c_str(), static_cast<long long>(r.bytes));
     s += line;
   }

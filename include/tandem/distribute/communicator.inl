@@ -13,6 +13,7 @@
 #include "tandem/base/error.hpp"
 #include "tandem/core/backend.hpp"
 #include "tandem/distribute/bucket.hpp"
+#include "tandem/distribute/call_timer.hpp"
 #include "tandem/distribute/communicator.hpp"
 #include "tandem/distribute/communicator_state.hpp"
 #include "tandem/distribute/lone.hpp"
@@ -48,6 +49,8 @@ struct Running::Call {
   Communicator::State* state;
   std::unique_ptr<Pending> pending;
   std::string op, label;
+  Collective what;  // for the timer: its buffers and sizes by rank are not read
+  impl::CallTimer timer;
 };
 TANDEM_INLINE void Running::Delete::operator()(Call* c) const { delete c; }
 
@@ -236,8 +239,10 @@ TANDEM_INLINE Running Communicator::start(const Collective& call, const char* op
   State& s = state();
   s.check_process(op);
   s.check_alive(op);
+  impl::CallTimer timer;
   s.check(call, op, label, false);
-  Running r(new Running::Call{state_, &s, nullptr, op, label});
+  timer.compared();
+  Running r(new Running::Call{state_, &s, nullptr, op, label, call, timer});
   try {
     r.call_->pending = s.transport->start(call);
   } catch (const std::exception& e) {  // the other ranks may have begun it
@@ -256,7 +261,9 @@ TANDEM_INLINE void Running::wait() {
   const std::string what = impl::call_text(call->op, call->label);
   s.check_process(call->op.c_str());
   if (s.is_dead()) errors::raise<errors::UnavailableError>(call->op.c_str(), what + ": " + s.failure);
+  call->timer.waits();
   s.wait(*call->pending, call->op.c_str(), what);
+  call->timer.ended(call->op.c_str(), what, call->what, *call->pending);
 }
 
 namespace impl {

@@ -51,6 +51,9 @@ class TANDEM_API Pending {
   ///   throws   errors::UnavailableError if it can never be: another rank ended, the connection broke;
   ///            errors::FailedPreconditionError if it is known that another rank has begun another operation
   virtual bool wait(double seconds) = 0;
+  /// After wait() has returned true: when the operation ended, which may be long before, in nanoseconds of the
+  /// monotonic clock; 0: it is not known, and counts as the moment at which wait() has returned.
+  virtual i64 ended() const { return 0; }
 };
 
 /// Connects the ranks of one group. One thread of a rank uses it at a time. Every rank begins the same operations in

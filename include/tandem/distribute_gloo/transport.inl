@@ -78,6 +78,7 @@ class GlooPending final : public Pending {
     if (state == Job::failed) process_->raise("a connection has ended: " + without_place(job_->error));
     process_->raise("the process of another rank has ended");
   }
+  i64 ended() const override { return job_->ended; }
 
  private:
   const std::shared_ptr<Process> process_;

@@ -20,6 +20,7 @@ struct Job {
   std::uint32_t tag = 0;
   State state = queued;
   std::string error{};
+  i64 ended = 0;  // when it was done, in nanoseconds of the monotonic clock
 };
 
 /// What the thread and its owner share.

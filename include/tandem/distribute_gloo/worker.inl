@@ -60,7 +60,9 @@ TANDEM_INLINE void Worker::loop() {
     } catch (const std::exception& e) {  // of Gloo's two kinds of errors, which have no other base
       state = Job::failed, error = e.what();
     }
+    const i64 ended = tandem::detail::nanoseconds_now();
     lock.lock();
+    job->ended = ended;
     if (is_aborted_ && state == Job::failed) error = "the group was aborted";
     job->state = state, job->error = error, is_running_ = false;
     changed_.notify_all();

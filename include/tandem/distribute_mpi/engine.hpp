@@ -25,6 +25,7 @@ struct Operation {
   std::vector<char> sent{}, received{};  // of exchanges that have no buffers of their own
   MPI_Comm group = MPI_COMM_NULL;        // the result of MPI_Comm_idup
   std::string error{};
+  i64 ended = 0;  // when it was found done, in nanoseconds of the monotonic clock
 };
 
 class Engine {

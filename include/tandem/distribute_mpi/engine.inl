@@ -207,7 +207,10 @@ TANDEM_INLINE bool Engine::test(Operation& op) {
     op.state.store(Operation::failed, std::memory_order_release);
     return true;
   }
-  if (is_done) op.state.store(Operation::done, std::memory_order_release);
+  if (is_done) {
+    op.ended = tandem::detail::nanoseconds_now();
+    op.state.store(Operation::done, std::memory_order_release);
+  }
   return is_done != 0;
 }
 

@@ -86,6 +86,7 @@ class MpiPending final : public Pending {
     if (lost_since) heart_->raise("the process of another rank has ended");
     return false;
   }
+  i64 ended() const override { return op_->ended; }
 
  private:
   static constexpr double patience = 0.5;  // of what a rank that has ended sent before, some may still be on its way

@@ -37,9 +37,10 @@ class Plane {
     std::stable_sort(events.begin(), events.end(), [](const ProfileEvent& a, const ProfileEvent& b) {
       return std::pair(a.start, -a.duration) < std::pair(b.start, -b.duration);
     });
+    const bool is_lane = !events.empty() && is_collective(events.front());
     detail::append_message(lines_, 3, [&] {
       detail::append_integer(lines_, 1, thread);
-      detail::append_field(lines_, 2, "thread " + std::to_string(thread));
+      detail::append_field(lines_, 2, is_lane ? "collectives" : "thread " + std::to_string(thread));
       for (const ProfileEvent& e : events) detail::append_message(lines_, 4, [&] { add(e); });
     });
   }
@@ -69,6 +70,7 @@ class Plane {
         });
       });
   }
+  static bool is_collective(const ProfileEvent& e) { return std::string_view(e.kind) == "collective"; }
   static std::string name_of(const ProfileEvent& e) {
     if (!e.op.empty()) return e.name + ":" + e.op;
     return std::string_view(e.kind) == "scope" ? e.name : e.kind + (" " + e.name);
@@ -81,6 +83,7 @@ class Plane {
     detail::append_integer(lines_, 3, e.duration * picoseconds);
     if (step >= 0) add_value("_r", 1), add_value("step_num", step);
     if (!e.op.empty()) add_value("shapes", e.shapes), add_value("bytes", e.bytes);
+    if (is_collective(e)) add_value("exposed_ns", e.exposed);
     if (e.where.file) add_value("where", std::string(e.where.file) + ":" + std::to_string(e.where.line));
   }
   void add_value(const char* name, i64 x) {
