@@ -43,7 +43,7 @@ PAGES = {
     "training": ("Training", "Trainer, callbacks, checkpoints: `<tandem/train.hpp>`, the component `tandem::train`.",
                  ["train/*.hpp"]),
     "distribution": ("Distributed training, reference", "Several processes: `<tandem/distribute.hpp>`, the component "
-                     "`tandem::distribute`.", [f"distribute/{name}.hpp" for name in ("strategy", "sharded_embedding", "communicator", "sim_cluster", "transport", "device_transport")]),
+                     "`tandem::distribute`.", [f"distribute/{name}.hpp" for name in ("strategy", "report", "sharded_embedding", "communicator", "sim_cluster", "transport", "device_transport")]),
     "summaries": ("Summaries", "Event files for TensorBoard: `<tandem/summary.hpp>`, the component `tandem::summary`.",
                   ["summary/file_writer.hpp", "summary/functions.hpp", "summary/hparams.hpp", "summary/event.hpp", "summary/reader.hpp",
                    "summary/plugin_data.hpp", "summary/tensor_board.hpp", "summary/profile.hpp",

@@ -13,6 +13,7 @@ namespace TANDEM_NS::distribute {
 
 namespace impl {
 struct Bucket;
+class CallTimes;
 struct Groups;
 }  // namespace impl
 
@@ -183,6 +184,9 @@ struct TANDEM_API Groups {
   static Communicator join(std::unique_ptr<Transport> transport, double timeout);
   /// Whether this rank knows of processes that wait to join.
   static bool sees_newcomers(const Communicator& group);
+  /// Begins, or ends, to count the group's operations and steps.
+  static void add_report(const Communicator& group, CallTimes& times);
+  static void remove_report(const Communicator& group, const CallTimes& times);
   /// Lets rebuild() take them in, when all ranks know of it at the same point.
   static void expect_newcomers(const Communicator& group);
 };

@@ -18,6 +18,7 @@
 #include "tandem/distribute/communicator_state.hpp"
 #include "tandem/distribute/lone.hpp"
 #include "tandem/distribute/texts.hpp"
+#include "tandem/util/threads.hpp"
 
 namespace TANDEM_NS::distribute {
 
@@ -169,8 +170,10 @@ TANDEM_INLINE double Communicator::timeout() const { return state().timeout; }
 TANDEM_INLINE const char* Communicator::backend() const { return state().transport->kind(); }
 TANDEM_INLINE i64 Communicator::step() const { return state().step; }
 TANDEM_INLINE void Communicator::set_step(i64 step) const {
-  state().step = step;
-  state().transport->report_step(step);
+  State& s = state();
+  s.step = step;
+  for (impl::CallTimes* const report : s.reports) report->step(s.transport->now());
+  s.transport->report_step(step);
 }
 TANDEM_INLINE void Communicator::report_error(const std::string& error) const {
   State& s = state();
@@ -195,6 +198,7 @@ TANDEM_INLINE Communicator Communicator::split(int color, int key) const {
     throw;
   }
 }
+TANDEM_INLINE i64 Transport::now() const { return tandem::detail::nanoseconds_now(); }
 TANDEM_INLINE std::unique_ptr<Transport> Transport::rebuild() {
   errors::raise<errors::UnimplementedError>("Communicator::rebuild",
                                             std::string("processes that are connected by ") + kind() +
@@ -239,7 +243,8 @@ TANDEM_INLINE Running Communicator::start(const Collective& call, const char* op
   State& s = state();
   s.check_process(op);
   s.check_alive(op);
-  impl::CallTimer timer;
+  impl::CallTimer timer(s.reports.empty() ? nullptr : s.transport.get());
+  for (impl::CallTimes* const report : s.reports) report->begin(label, timer.begun());
   s.check(call, op, label, false);
   timer.compared();
   Running r(new Running::Call{state_, &s, nullptr, op, label, call, timer});
@@ -263,7 +268,7 @@ TANDEM_INLINE void Running::wait() {
   if (s.is_dead()) errors::raise<errors::UnavailableError>(call->op.c_str(), what + ": " + s.failure);
   call->timer.waits();
   s.wait(*call->pending, call->op.c_str(), what);
-  call->timer.ended(call->op.c_str(), what, call->what, *call->pending);
+  call->timer.ended(call->op.c_str(), what, call->what, *call->pending, {s.reports.data(), s.reports.size()});
 }
 
 namespace impl {
@@ -333,6 +338,12 @@ TANDEM_INLINE Communicator Groups::join(std::unique_ptr<Transport> transport, do
 }
 TANDEM_INLINE bool Groups::sees_newcomers(const Communicator& group) {
   return group.state().transport->sees_newcomers();
+}
+TANDEM_INLINE void Groups::add_report(const Communicator& group, CallTimes& times) {
+  group.state().reports.push_back(&times);
+}
+TANDEM_INLINE void Groups::remove_report(const Communicator& group, const CallTimes& times) {
+  std::erase(group.state().reports, &times);
 }
 TANDEM_INLINE void Groups::expect_newcomers(const Communicator& group) { group.state().admits = true; }
 TANDEM_INLINE Communicator Groups::find(const char* op, const std::string& name) {

@@ -29,6 +29,7 @@ struct Communicator::State final : Opaque, DeviceErrors {
   int local_rank = 0, local_size = 1, node = 0, nodes = 1;
   i64 step = -1, splits = 0;
   impl::CallHistory history;
+  std::vector<impl::CallTimes*> reports;  // of the strategies that train by it
   bool checks_all = false;
   bool admits = false;  // all ranks know that there are newcomers
   const pid_t process = ::getpid();

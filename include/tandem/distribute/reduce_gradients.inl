@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "tandem/core/apply.hpp"
 #include "tandem/distribute/bucket.hpp"
 #include "tandem/distribute/bucket_ops.hpp"
+#include "tandem/distribute/call_times.hpp"
 #include "tandem/distribute/collectives.hpp"
 #include "tandem/distribute/reduce_gradients.hpp"
 #include "tandem/distribute/texts.hpp"
@@ -63,13 +65,22 @@ class BucketPlan {
   const StrategyOptions& options_;
 };
 
+TANDEM_INLINE std::string rows_label(const Variable& variable) {
+  return std::string(CallTimes::of_rows) + "'" + variable.name() + "'";
+}
 // The rows of all ranks; equal ones of one rank are added up before they travel.
-inline Gradient gathered(const Communicator& group, const Gradient& g, const std::string& name) {
+inline Gradient gathered(const Communicator& group, const Gradient& g, const Variable& variable) {
   const IndexedSlices s = g.slices();
   const Unique rows = unique(s.indices);
   const Tensor sums = unsorted_segment_sum(s.values, rows.idx, get_shape(rows.y)[0]);
-  return IndexedSlices{all_gather(sums, {.name = name, .group = group}),
-                       all_gather(rows.y, {.name = name, .group = group}), s.like};
+  const std::string &name = variable.name(), label = rows_label(variable);
+  Groups::check_alive("all_gather", group);
+  const Tensor each =
+      all_gather(shape(rows.y, {.out_type = DType::int64}), {.name = name, .equal_rows = true, .group = group});
+  const rules::CollectiveAttrs attrs{group.name(), ReduceOp::sum, 0, label};
+  const rules::CollectiveAttrs indices{group.name(), ReduceOp::sum, 0, "indices of '" + name + "'"};
+  return IndexedSlices{apply1(all_gather_op, attrs, no_options, sums, each),
+                       apply1(all_gather_op, indices, no_options, rows.y, each), s.like};
 }
 
 // The number whose log2(count) bits are those of n in reverse.
@@ -135,7 +146,8 @@ TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, 
   }
   for (std::size_t i = 0; i < gradients.size(); ++i)
     if (gradients[i].is_sparse() && !stays(i))
-      r[i] = (is_ordered ? ordered_rows : gathered)(group, gradients[i], variables[i].name());
+      r[i] = is_ordered ? ordered_rows(group, gradients[i], variables[i].name())
+                        : gathered(group, gradients[i], variables[i]);
   for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
     const PlannedBucket& bucket = plan.buckets[b];
     const std::vector<Tensor> sums =

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <new>
 #include <numeric>
@@ -39,6 +40,7 @@ class SimTransport final : public Transport {
     return waiting;
   }
   std::unique_ptr<Transport> split(int color, int key) override;
+  i64 now() const override { return std::llround(schedule_->time(rank_of_cluster()) * 1e9); }
   bool sees_newcomers() const override { return schedule_->sees_newcomers(rank_of_cluster()); }
   std::unique_ptr<Transport> rebuild() override {
     return of_rank(schedule_, schedule_->rebuild(group_, member_), rank_of_cluster());

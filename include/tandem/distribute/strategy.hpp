@@ -7,6 +7,7 @@
 #include "tandem/core/replication.hpp"
 #include "tandem/data/dataset.hpp"
 #include "tandem/distribute/communicator.hpp"
+#include "tandem/distribute/report.hpp"
 #include "tandem/graph/trace/tree.hpp"
 #include "tandem/module/module.hpp"
 
@@ -94,6 +95,18 @@ class TANDEM_API MultiWorkerMirroredStrategy {
   /// Gives the Variables of a module the values that they have in rank 0: weights that were made or restored outside of
   /// the scope. Not those without `.aggregate`.
   void broadcast(const Module& module) const;
+
+  /// Where the time of the steps went since the strategy was made, or since reset_report(): for how long this process
+  /// has waited, and for which operations of its group; the steps of all processes, and which of them is the slowest.
+  /// A step begins where train::Trainer, or Communicator::set_step(), says so; in a loop that does not say it, where
+  /// the first bucket of gradients of all, or the first row-sparse gradient, begins to travel again. What is done
+  /// between two steps, such as validation, counts as computation of the one before. In a SimCluster the times are
+  /// those of its clock. Operations on GPUs, which run beside this process, are not counted. Collective: all processes
+  /// must call it at the same point, as it exchanges three numbers.
+  ///
+  ///   std::cout << to_string(strategy.report());
+  StrategyReport report() const;
+  void reset_report() const;
 
   /// This process's part of each batch: rows rank, rank + p, ... for p processes, of all tensors. So the order of rows,
   /// and a position in it, does not depend on the number of processes. Every process reads all batches; for

@@ -1,11 +1,13 @@
 // Definitions of distribute/strategy.hpp.
 #pragma once
 #include <exception>
+#include <map>
 
 #include "tandem/base/error.hpp"
 #include "tandem/core/elastic_replication.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/distribute/agreement.hpp"
+#include "tandem/distribute/call_times.hpp"
 #include "tandem/distribute/collectives.hpp"
 #include "tandem/distribute/reduce_gradients.hpp"
 #include "tandem/distribute/strategy.hpp"
@@ -29,7 +31,12 @@ struct NewcomersWait final : errors::UnavailableError {
 }  // namespace impl
 
 struct MultiWorkerMirroredStrategy::State final : ElasticReplication {
-  State(Communicator g, const StrategyOptions& o) : group(std::move(g)), options(o) {}
+  State(Communicator g, const StrategyOptions& o) : group(std::move(g)), options(o) {
+    impl::Groups::add_report(group, times);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { impl::Groups::remove_report(group, times); }
 
   u64 id() const override { return own_id; }
   int rank() const override { return group.rank(); }
@@ -43,6 +50,8 @@ struct MultiWorkerMirroredStrategy::State final : ElasticReplication {
   }
   std::vector<Gradient> sum_gradients(const std::vector<Gradient>& gradients,
                                       const std::vector<Variable>& variables) override {
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      if (gradients[i].is_sparse()) tables.emplace(variables[i].name(), impl::rows_label(variables[i]));
     return impl::reduce_gradients(group, options, gradients, variables);
   }
   Tensor sum(const Tensor& x) override { return all_reduce(x, {.group = group}); }
@@ -82,6 +91,8 @@ struct MultiWorkerMirroredStrategy::State final : ElasticReplication {
 
   const Communicator group;
   const StrategyOptions options;
+  impl::CallTimes times;
+  std::map<std::string, std::string> tables;  // the labels of row-sparse gradients, by the Variables' names
   const u64 own_id = new_id(context);
 };
 
@@ -136,6 +147,27 @@ TANDEM_INLINE Tensor MultiWorkerMirroredStrategy::gather(const Tensor& value, i6
   for (int i = 0; i < value.rank(); ++i) order.push_back(i == 0 ? at : i == at ? 0 : i);
   return transpose(all_gather(transpose(value, order), {.group = group()}), order);
 }
+TANDEM_INLINE StrategyReport MultiWorkerMirroredStrategy::report() const {
+  const impl::CallTimes& times = state_->times;
+  StrategyReport r;
+  r.rank = group().rank(), r.operations = times.operations();
+  for (const auto& [variable, label] : state_->tables) r.tables.push_back(times.table(variable, label));
+  const StrategyReport::Rank own = times.rank();
+  const std::vector<i64> receive(static_cast<std::size_t>(group().size()), 3);
+  const double numbers[] = {static_cast<double>(own.steps), own.step, own.exposed};
+  std::vector<double> all(receive.size() * 3);
+  group().run({.kind = Collective::all_gather,
+               .dtype = DType::float64,
+               .input = numbers,
+               .output = all.data(),
+               .count = 3,
+               .unit = 3,
+               .receive = {receive.data(), receive.size()}},
+              "all_gather", "'report'");
+  for (std::size_t i = 0; i < all.size(); i += 3) r.ranks.push_back({static_cast<i64>(all[i]), all[i + 1], all[i + 2]});
+  return r;
+}
+TANDEM_INLINE void MultiWorkerMirroredStrategy::reset_report() const { state_->times = {}; }
 TANDEM_INLINE void MultiWorkerMirroredStrategy::broadcast(const Module& module) const {
   const tandem::detail::OutsideTrace now;
   for (const Variable& v : module.variables())

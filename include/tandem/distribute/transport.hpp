@@ -73,6 +73,8 @@ class TANDEM_API Transport {
   /// Divides the ranks into groups of equal color, ordered by key and rank. A collective operation: every rank calls
   /// it. The new transport may outlive this one.
   virtual std::unique_ptr<Transport> split(int color, int key) = 0;
+  /// The clock of reports, in nanoseconds: the monotonic clock, unless the transport has one of its own.
+  virtual i64 now() const;
   /// Tells the others which step this rank is in, for last_seen(). Cheap: at most a store.
   virtual void report_step(i64) {}
   /// What is known of the ranks that do not answer: "rank 2 (node b) was last seen at step 136, 31 s ago"; empty if
