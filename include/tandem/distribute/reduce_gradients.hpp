@@ -1,6 +1,7 @@
 // Gradients of several processes as one: buckets, row-sparse ones. Part of the component tandem::distribute. For the
 // definitions of strategy.hpp.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,21 @@
 
 namespace TANDEM_NS::distribute::impl {
 
+/// What a strategy keeps of the gradients of its Variables from step to step.
+class KeptOfGradients {
+ public:
+  /// The gradient as bfloat16, with what rounding has taken from those before: StrategyOptions::error_feedback.
+  Tensor rounded(const Tensor& gradient, const Variable& variable);
+
+ private:
+  std::map<u64, Variable> left_{};  // by the id of the Variable
+};
+
 /// What the rows of a Variable's row-sparse gradient are called in errors and reports: "rows of 'table'".
 std::string rows_label(const Variable& variable);
 /// The sums of the gradients of all ranks (Replication::sum_gradients).
 std::vector<Gradient> reduce_gradients(const Communicator& group, const StrategyOptions& options,
-                                       const std::vector<Gradient>& gradients, const std::vector<Variable>& variables);
+                                       const std::vector<Gradient>& gradients, const std::vector<Variable>& variables,
+                                       KeptOfGradients& kept);
 
 }  // namespace TANDEM_NS::distribute::impl

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tandem/core/apply.hpp"
+#include "tandem/core/scope.hpp"
 #include "tandem/distribute/bucket.hpp"
 #include "tandem/distribute/bucket_ops.hpp"
 #include "tandem/distribute/call_times.hpp"
@@ -13,11 +14,13 @@
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
+#include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/index/gather.hpp"
 #include "tandem/ops/index/segment.hpp"
 #include "tandem/ops/index/sort.hpp"
 #include "tandem/ops/index/unique.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
+#include "tandem/ops/pointwise/compare.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
@@ -118,9 +121,23 @@ TANDEM_INLINE std::vector<Tensor> ordered_sums(const Communicator& group, const 
   return r;
 }
 
+TANDEM_INLINE Tensor KeptOfGradients::rounded(const Tensor& gradient, const Variable& variable) {
+  auto at = left_.find(variable.id());
+  if (at == left_.end() || at->second.shape() != gradient.shape()) {
+    const tandem::detail::OutsideTrace now;
+    const DeviceScope there(variable.spec().device);
+    const Variable nothing(zeros(gradient.shape()), {.trainable = false, .aggregate = false});
+    at = left_.insert_or_assign(variable.id(), nothing).first;
+  }
+  const Variable& left = at->second;
+  const Tensor all = gradient + left, sent = cast(all, DType::bfloat16), rest = all - cast(sent, DType::float32);
+  left.assign(where(is_finite(rest), rest, 0.f));  // an overflow is not an error to make up for
+  return sent;
+}
+
 TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, const StrategyOptions& options,
                                                      const std::vector<Gradient>& gradients,
-                                                     const std::vector<Variable>& variables) {
+                                                     const std::vector<Variable>& variables, KeptOfGradients& kept) {
   const bool compress = options.compression == Compression::bfloat16;
   const auto stays = [&](std::size_t i) { return i < variables.size() && !variables[i].aggregate(); };
   BucketPlan plan(options);
@@ -135,7 +152,10 @@ TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, 
                             " has unknown sizes, " + to_string(g.values().spec()) +
                             ": give it the shape of the Variable, reshape(g, {..})");
     const bool narrow = compress && i < variables.size() && g.values().dtype() == DType::float32;
-    plan.add(narrow ? cast(g.dense(), DType::bfloat16) : g.dense(), i);
+    plan.add(!narrow                  ? g.dense()
+             : options.error_feedback ? kept.rounded(g.dense(), variables[i])
+                                      : cast(g.dense(), DType::bfloat16),
+             i);
   }
   std::vector<Tensor> tokens;
   std::vector<std::string> labels;

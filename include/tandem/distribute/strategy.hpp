@@ -22,6 +22,10 @@ struct StrategyOptions {
   i64 bucket_bytes = 25 << 20;       ///< gradients travel together, up to so many bytes at a time
   i64 first_bucket_bytes = 1 << 20;  ///< the first ones, so that something travels early
   Compression compression = Compression::none;
+  /// With .compression: what rounding takes from a gradient that this process sends is added to the Variable's next one
+  /// (Seide et al. 2014; Karimireddy et al. 2019). It costs a float32 tensor for each Variable, which lives as long as
+  /// the strategy and is not in checkpoints: a run that goes on begins without it. Not with .virtual_shards.
+  bool error_feedback = false;
   /// A power of 2 from the number of processes on, itself one: train::Trainer then divides each batch into so many
   /// parts, whose gradients are added up in an order that does not depend on the number of processes. With 1, 2, 4 or 8
   /// of them the weights have the same bits, random numbers included. Slower: a process computes its parts one after

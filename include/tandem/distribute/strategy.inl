@@ -52,7 +52,7 @@ struct MultiWorkerMirroredStrategy::State final : ElasticReplication {
                                       const std::vector<Variable>& variables) override {
     for (std::size_t i = 0; i < gradients.size(); ++i)
       if (gradients[i].is_sparse()) tables.emplace(variables[i].name(), impl::rows_label(variables[i]));
-    return impl::reduce_gradients(group, options, gradients, variables);
+    return impl::reduce_gradients(group, options, gradients, variables, kept);
   }
   Tensor sum(const Tensor& x) override { return all_reduce(x, {.group = group}); }
   void largest(std::vector<i64>& numbers) override {
@@ -92,6 +92,7 @@ struct MultiWorkerMirroredStrategy::State final : ElasticReplication {
   const Communicator group;
   const StrategyOptions options;
   impl::CallTimes times;
+  impl::KeptOfGradients kept;
   std::map<std::string, std::string> tables;  // the labels of row-sparse gradients, by the Variables' names
   const u64 own_id = new_id(context);
 };
@@ -111,6 +112,11 @@ TANDEM_INLINE MultiWorkerMirroredStrategy::MultiWorkerMirroredStrategy(Communica
     : state_(std::make_unique<State>(std::move(group), options)) {
   if (options.bucket_bytes < 1 || options.first_bucket_bytes < 1)
     errors::raise<errors::InvalidArgumentError>("MultiWorkerMirroredStrategy", "the sizes of buckets must be positive");
+  if (options.error_feedback && (options.compression != Compression::bfloat16 || options.virtual_shards > 0))
+    errors::raise<errors::InvalidArgumentError>(
+        "MultiWorkerMirroredStrategy",
+        ".error_feedback needs .compression = bfloat16, and cannot be used with .virtual_shards: what a process keeps "
+        "would depend on the number of processes");
   const auto is_power = [](int n) { return n > 0 && (n & (n - 1)) == 0; };
   const int shards = options.virtual_shards, processes = state_->group.size();
   if (shards != 0 && (!is_power(shards) || !is_power(processes) || shards < processes))
