@@ -6,6 +6,7 @@
 
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/core/scope.hpp"
+#include "tandem/data/dataset_files.hpp"
 #include "tandem/data/dataset_sources.hpp"
 #include "tandem/distribute/collectives.hpp"
 #include "tandem/distribute/sim_cluster.hpp"
@@ -18,6 +19,7 @@
 #include "tandem/optim/optimizer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace strategy_test {
 
@@ -195,6 +197,42 @@ TEST_CASE("distribute_dataset: each process has its rows of every batch, some no
   CHECK(rows[1] == std::vector<std::vector<i64>>{{1, 5}, {7, 11}, {13}});
   CHECK(rows[2] == std::vector<std::vector<i64>>{{2}, {8}, {}});
   CHECK(rows[3] == std::vector<std::vector<i64>>{{3}, {9}, {}});
+}
+
+TEST_CASE("distribute_dataset with AutoShard::off: each process has all rows of every batch") {
+  std::atomic<int> right = 0;
+  SimCluster(3).run([&](const Communicator&) {
+    const MultiWorkerMirroredStrategy strategy;
+    const auto batches = data::range(14).batch(6);
+    std::vector<std::vector<i64>> rows;
+    for (const Tensor& b : strategy.distribute_dataset(batches, {.auto_shard = distribute::AutoShard::off}))
+      rows.push_back(b.to_vector<i64>());
+    right += rows == std::vector<std::vector<i64>>{{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 10, 11}, {12, 13}};
+    rows.clear();
+    for (const Tensor& b : strategy.distribute_dataset(batches, {.auto_shard = distribute::AutoShard::data}))
+      rows.push_back(b.to_vector<i64>());
+    std::vector<std::vector<i64>> by_default;
+    for (const Tensor& b : strategy.distribute_dataset(batches)) by_default.push_back(b.to_vector<i64>());
+    right += rows == by_default && rows[0].size() == 2;
+  });
+  CHECK(right == 6);
+}
+
+TEST_CASE("distribute_datasets_from_function: each process reads its own files") {
+  const testing::TemporaryFolder folder;
+  for (const std::string file : {"0", "1", "2", "3", "4"}) folder.file("lines-" + file, file + "a\n" + file + "b\n");
+  std::vector<std::vector<std::string>> lines(2);
+  SimCluster(2).run([&](const Communicator& w) {
+    const MultiWorkerMirroredStrategy strategy;
+    const auto own = strategy.distribute_datasets_from_function([&](const distribute::InputContext& c) {
+      return data::list_files(folder / "lines-*")
+          .shard(c.num_input_pipelines, c.input_pipeline_id)
+          .interleave([](const std::string& path) { return data::TextLineDataset(path); }, {.cycle_length = 1});
+    });
+    lines[static_cast<std::size_t>(w.rank())] = own.to_vector();
+  });
+  CHECK(lines[0] == std::vector<std::string>{"0a", "0b", "2a", "2b", "4a", "4b"});
+  CHECK(lines[1] == std::vector<std::string>{"1a", "1b", "3a", "3b"});
 }
 
 TEST_CASE("broadcast gives a module's Variables rank 0's values") {

@@ -89,9 +89,10 @@ class TANDEM_API MirroredStrategy {
     return together<R>(per_replica, [&](const std::vector<Tensor>& values) { return gathered(values, axis); });
   }
 
-  /// The batches as they are: run() and train::Trainer divide them.
+  /// The batches as they are: run() and train::Trainer divide them. All replicas are in one process, so that no option
+  /// changes that.
   template <class T>
-  data::Dataset<T> distribute_dataset(const data::Dataset<T>& batches) const {
+  data::Dataset<T> distribute_dataset(const data::Dataset<T>& batches, DistributeOptions = {}) const {
     return batches;
   }
   /// f(InputContext) makes the data set of this process, which has all replicas.

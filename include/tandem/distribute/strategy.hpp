@@ -36,6 +36,17 @@ struct StrategyOptions {
   bool compare_graphs = true;
 };
 
+/// How distribute_dataset divides the data among processes. TensorFlow's policy `file` has no counterpart: a pipeline
+/// cannot be rebuilt with other files once it is made. distribute_datasets_from_function makes it from a process's own.
+enum class AutoShard : std::uint8_t {
+  off,  ///< not at all: every process has all batches, as they are
+  data  ///< each batch by rows; every process reads all batches
+};
+
+struct DistributeOptions {
+  AutoShard auto_shard = AutoShard::data;
+};
+
 /// Which part of the data a process reads: distribute_datasets_from_function.
 struct InputContext {
   int num_input_pipelines = 1;  ///< processes
@@ -114,13 +125,14 @@ class TANDEM_API MultiWorkerMirroredStrategy {
 
   /// This process's part of each batch: rows rank, rank + p, ... for p processes, of all tensors. So the order of rows,
   /// and a position in it, does not depend on the number of processes. Every process reads all batches; for
-  /// input that is costly to read, see distribute_datasets_from_function.
+  /// input that is costly to read, see distribute_datasets_from_function. With {.auto_shard = AutoShard::off} the
+  /// batches are not divided: those that differ between processes already, or that all are to have.
   ///   batches  of global batches; their tensors have rows along axis 0. A last batch may be smaller: some processes
   ///            then have a row less, or none
   template <class T>
-  data::Dataset<T> distribute_dataset(const data::Dataset<T>& batches) const {
+  data::Dataset<T> distribute_dataset(const data::Dataset<T>& batches, DistributeOptions options = {}) const {
     const i64 first = group().rank(), step = group().size();
-    if (step == 1) return batches;
+    if (step == 1 || options.auto_shard == AutoShard::off) return batches;
     return batches.map([first, step](const auto&... parts) {
       T batch{parts...};
       std::vector<Tensor> rows;
@@ -133,7 +145,13 @@ class TANDEM_API MultiWorkerMirroredStrategy {
     });
   }
   /// f(InputContext) makes this process's data set: it reads only its part, by files or by Dataset::shard. All
-  /// processes must have the same number of batches in an epoch.
+  /// processes must have the same number of batches in an epoch. Whole files for each process:
+  ///   strategy.distribute_datasets_from_function([](const distribute::InputContext& c) {
+  ///     return data::list_files("train-*.txt")
+  ///         .shard(c.num_input_pipelines, c.input_pipeline_id)
+  ///         .interleave([](const std::string& path) { return data::TextLineDataset(path); })
+  ///         .batch(c.get_per_replica_batch_size(64));
+  ///   });
   template <std::invocable<InputContext> F>
   auto distribute_datasets_from_function(F&& f) const {
     return std::forward<F>(f)(InputContext{group().size(), group().rank(), group().size()});
