@@ -175,15 +175,6 @@ inline std::string own_address(const Socket& s) {
   return text;
 }
 
-/// The address by which this machine reaches others outside of its network; empty if there is none. Nothing is sent.
-inline std::string outward_address() {
-  const Socket s(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  sockaddr_in a{};
-  a.sin_family = AF_INET, a.sin_port = htons(9), a.sin_addr.s_addr = htonl(0xc0000201u);  // 192.0.2.1, of examples
-  if (!s.is_open() || ::connect(s.get(), reinterpret_cast<sockaddr*>(&a), sizeof a) != 0) return {};
-  return own_address(s);
-}
-
 /// Whether a socket is connected to itself: a free port of this machine may be that of its own end.
 inline bool is_own_peer(const Socket& s) {
   sockaddr_storage own{}, peer{};

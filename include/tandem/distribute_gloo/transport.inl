@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/distribute/interfaces.hpp"
 #include "tandem/distribute/leave_at_exit.hpp"
 #include "tandem/distribute/liveness.hpp"
 #include "tandem/distribute/raised_errors.hpp"
@@ -214,11 +215,15 @@ inline std::shared_ptr<::gloo::transport::Device> make_device(const Endpoint& st
       errors::raise<errors::UnavailableError>("gloo", "cannot reach the store at " + store.text() + ": " + s.error);
     a.hostname = distribute::detail::own_address(s.socket);
     // The host's own name may stand for a loopback address, 127.0.1.1, which means another machine to the others.
-    if (is_loopback(a.hostname) && launch.size > launch.local_size) a.hostname = distribute::detail::outward_address();
-    if (a.hostname.empty())
-      errors::raise<errors::UnavailableError>(
-          "gloo", "this machine reaches the store at " + store.text() +
-                      " only by a loopback address: name a network interface by TANDEM_INTERFACE");
+    const bool are_elsewhere = launch.size > launch.local_size;
+    if (is_loopback(a.hostname) && (are_elsewhere || launch.is_joinable)) {
+      std::string outward = distribute::detail::outward_address("gloo");
+      if (outward.empty() && are_elsewhere)
+        errors::raise<errors::UnavailableError>(
+            "gloo", "this machine reaches the store at " + store.text() +
+                        " only by a loopback address: name a network interface by TANDEM_INTERFACE");
+      if (!outward.empty()) a.hostname = std::move(outward);
+    }
   }
   try {
     const NoSigpipe no_sigpipe;  // the device starts a thread, which writes

@@ -4,6 +4,7 @@
 //   distribute_ranks alone SECONDS   the other ranks do not come: world() raises with this timeout, and again at once
 //   distribute_ranks unequal         rank 1 takes a step less: all ranks raise FailedPreconditionError
 //   distribute_ranks vanish          rank 1 is killed when the others end well, which wait for it at exit()
+//   distribute_ranks newcomer P      waits until P processes are in the world, or come with it to train
 //   distribute_ranks end STATUS      rank 1 ends with the status while the others wait for it
 #include <sys/wait.h>
 #include <unistd.h>
@@ -225,6 +226,17 @@ void take_steps(const Communicator& world, i64 steps) {
   }
 }
 
+// Takes others in until there are so many processes, at most 30 seconds, and then takes a step with them.
+int meet_newcomers(Communicator world, int processes) {
+  for (int i = 0; i < 3000 && world.size() < processes; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (world.has_newcomers()) world = world.rebuild();
+  }
+  distribute::all_reduce(fill({300'000}, 1.f), {.group = world});
+  std::printf("rank %d of %d: all passed\n", world.rank(), world.size());
+  return 0;
+}
+
 // "alone: 1.00 s, 0.00 s": how long the first world() and the second one have taken to raise.
 int connect_alone(double timeout) {
   double took[2] = {-1, -1};
@@ -256,6 +268,7 @@ int main(int argc, char** argv) {
     std::printf("rank %d: process %d, %s, %d threads\n", world.rank(), static_cast<int>(::getpid()), world.backend(),
                 config::intra_op_parallelism_threads());
     std::fflush(stdout);
+    if (test == "newcomer" && argc > 2) return meet_newcomers(world, std::atoi(argv[2]));
     if (test == "train") take_steps(world, argc > 3 ? std::atoll(argv[3]) : 1'000'000);
     if (test == "collectives") test_collectives(world);
     if (test == "unequal") take_unequal_steps(world);
