@@ -11,6 +11,8 @@ processes.py errors PROGRAM [--gloo TANDEM_RUN] [--mpi MPIRUN]   distribute_fit:
     the other one while it lives
 processes.py elastic PROGRAM [--gloo TANDEM_RUN]   distribute_elastic: one of four processes is killed, or stopped,
     and perhaps a second one while the others meet: those that are left go on
+processes.py mpich PROGRAM [--mpi MPIRUN]   distribute_ranks built with MPICH, whose mpirun that is: every operation with
+    2 and 4 ranks, and ranks that die or are stopped. Exits with status 77 without --mpi
 """
 
 import argparse
@@ -163,7 +165,7 @@ def start(arguments, backend, ranks):
     pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     if backend == "mpi":  # without --enable-recovery mpirun ends all ranks with the first one
         command = mpirun(arguments.mpi, ranks, *train)
-        command.insert(1, "--enable-recovery")
+        command.insert(1, "-disable-auto-cleanup" if arguments.test == "mpich" else "--enable-recovery")
         return Ranks([subprocess.Popen(command, env=environment(), **pipe)])
     port = str(free_port())  # not by tandem_run, which ends the others
     return Ranks([subprocess.Popen(train, env=environment(
@@ -171,9 +173,9 @@ def start(arguments, backend, ranks):
         MASTER_PORT=port), **pipe) for r in range(ranks)])
 
 
-def check_fault(arguments, backend, generator):
+def check_fault(arguments, backend, generator, kind):
     ranks = generator.choice([2, 3, 4])
-    victim, kind = generator.randrange(ranks), generator.choice([signal.SIGKILL, signal.SIGSTOP])
+    victim = generator.randrange(ranks)
     name = f"{backend}, {ranks} ranks, {kind.name} of rank {victim}"
     group = start(arguments, backend, ranks)
     try:
@@ -225,10 +227,38 @@ def check_faults(arguments):
     print("seed", arguments.seed)
     if arguments.gloo:
         yield from check_restart(arguments)
-    for _ in range(arguments.rounds):
+    for i in range(arguments.rounds):
         for backend in ("gloo", "mpi"):
             if getattr(arguments, backend):
-                yield from check_fault(arguments, backend, generator)
+                yield from check_fault(arguments, backend, generator, (signal.SIGKILL, signal.SIGSTOP)[i % 2])
+
+
+def check_mpich(arguments):
+    if not arguments.mpi:
+        print("skipped: MPICH is not installed (Debian: mpich, libmpich-dev)")
+        sys.exit(77)
+    for ranks in (2, 4):
+        run = subprocess.run(mpirun(arguments.mpi, ranks, arguments.program, "collectives", "mpi"), env=environment(),
+                             capture_output=True, text=True, timeout=200)
+        passed = len(re.findall(r"rank \d+: all passed", run.stdout))
+        print(f"{ranks} ranks: {passed} have passed")
+        if run.returncode or passed != ranks or run.stdout.count(", mpi, 1 threads") != ranks:
+            yield f"{ranks} ranks: status {run.returncode}:\n{run.stdout[-3000:]}{run.stderr[-3000:]}"
+    # Its launcher ends the others with a rank that dies, unless it is told not to.
+    run = subprocess.run(mpirun(arguments.mpi, 2, arguments.program, "vanish"), env=environment(), capture_output=True,
+                         text=True, timeout=100)
+    print(f"a rank that is killed: status {run.returncode}")
+    if run.returncode == 0:
+        yield f"a rank that is killed: status {run.returncode}:\n{run.stdout}{run.stderr}"
+    command = mpirun(arguments.mpi, 2, arguments.program, "end", "5")
+    command.insert(1, "-disable-auto-cleanup")
+    run = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=100)
+    said = re.findall(r"FAILED: (barrier: .*rank 1 \(node .*\) was last seen.* \(its process has ended\).*)", run.stdout)
+    print(f"a rank that ends with 5: {said}")
+    if len(said) != 1:
+        yield f"a rank that ends with 5: status {run.returncode}:\n{run.stdout}{run.stderr}"
+    print("seed", arguments.seed)
+    yield from check_fault(arguments, "mpi", random.Random(arguments.seed), signal.SIGSTOP)
 
 
 def check_bits(arguments):
@@ -323,15 +353,15 @@ def check_elastic(arguments):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("test", choices=["collectives", "faults", "bits", "signals", "errors", "elastic"])
+    parser.add_argument("test", choices=["collectives", "faults", "bits", "signals", "errors", "elastic", "mpich"])
     parser.add_argument("program")
     parser.add_argument("--gloo", help="tandem_run")
     parser.add_argument("--mpi", help="mpirun")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     arguments = parser.parse_args()
     checks = {"collectives": check_collectives, "faults": check_faults, "bits": check_bits, "signals": check_signals,
-              "errors": check_errors, "elastic": check_elastic}
+              "errors": check_errors, "elastic": check_elastic, "mpich": check_mpich}
     problems = list(checks[arguments.test](arguments))
     for problem in problems:
         print("FAILED:", problem)
