@@ -2,6 +2,7 @@
 // on the device or the order in which blocks run), so results are reproducible. For .cu files.
 //   a fold F: types In, Acc, Out;  Acc start();  Acc take(In x, i64 place, i64 output);  Acc join(Acc, Acc);
 //             Out finish(Acc, i64 output)
+//   optional: Acc take_group(const In (&x)[N]), of N elements of one output at once, where positions do not matter
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -50,6 +51,18 @@ struct FoldPlan {
   i64 first_part = 0, all_parts = 0;                  // all_parts: of all pieces, if this is the last; 0 if not
 };
 
+// acc joined with N elements, `hop` places apart.
+template <class F, std::uint32_t N>
+__device__ __forceinline__ typename F::Acc take_elements(const F& f, typename F::Acc acc, const typename F::In (&x)[N],
+                                                         i64 place, std::uint32_t hop, i64 output) {
+  if constexpr (requires { f.take_group(x); }) {
+    return f.join(acc, f.take_group(x));
+  } else {
+#pragma unroll
+    for (std::uint32_t k = 0; k < N; ++k) acc = f.join(acc, f.take(x[k], place + k * hop, output));
+    return acc;
+  }
+}
 template <class F>
 __device__ typename F::Acc fold_lane(const F& f, const typename F::In* x, const FoldPlan& p, std::uint32_t output,
                                      std::uint32_t first, std::uint32_t end) {
@@ -68,9 +81,7 @@ __device__ typename F::Acc fold_lane(const F& f, const typename F::In* x, const 
     typename F::In next[ahead];
 #pragma unroll
     for (std::uint32_t k = 0; k < ahead; ++k) next[k] = read(i + k * p.lanes);
-#pragma unroll
-    for (std::uint32_t k = 0; k < ahead; ++k)
-      acc = f.join(acc, f.take(next[k], p.first_place + i + k * p.lanes, p.first_output + output));
+    acc = take_elements(f, acc, next, p.first_place + i, p.lanes, p.first_output + output);
   }
   for (; i < end; i += p.lanes) acc = f.join(acc, f.take(read(i), p.first_place + i, p.first_output + output));
   return acc;
@@ -90,8 +101,8 @@ __device__ typename F::Acc fold_dense(const F& f, const typename F::In* x, const
   using In = typename F::In;
   constexpr std::uint32_t size = Pack<In>::size, ahead = sizeof(In) < 4 ? 2 : 4;
   typename F::Acc acc = f.start();
-  const auto take = [&](const In& v, std::uint32_t i) {
-    acc = f.join(acc, f.take(v, p.first_place + i, p.first_output + output));
+  const auto take = [&](const In(&x)[size], std::uint32_t i) {
+    acc = take_elements(f, acc, x, p.first_place + i, 1, p.first_output + output);
   };
   i64 base;
   p.kept.offsets(output, &base);
@@ -104,18 +115,20 @@ __device__ typename F::Acc fold_dense(const F& f, const typename F::In* x, const
 #pragma unroll
       for (std::uint32_t k = 0; k < ahead; ++k) next[k] = *reinterpret_cast<const Pack<In>*>(row + i + k * hop);
 #pragma unroll
-      for (std::uint32_t k = 0; k < ahead; ++k)
-#pragma unroll
-        for (std::uint32_t e = 0; e < size; ++e) take(next[k].x[e], i + k * hop + e);
+      for (std::uint32_t k = 0; k < ahead; ++k) take(next[k].x, i + k * hop);
     }
   for (; i < end; i += hop) {
     In next[size]{};
 #pragma unroll
     for (std::uint32_t e = 0; e < size; ++e)
       if (i + e < end) next[e] = row[i + e];
+    if (i + size <= end) {
+      take(next, i);
+      continue;
+    }
 #pragma unroll
     for (std::uint32_t e = 0; e < size; ++e)
-      if (i + e < end) take(next[e], i + e);
+      if (i + e < end) acc = f.join(acc, f.take(next[e], p.first_place + i + e, p.first_output + output));
   }
   return acc;
 }

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <numbers>
 
+#include "cuda/index_type.hpp"
 #include "cuda/layout/copy.hpp"
 #include "cuda/number.hpp"
 #include "cuda/signal/cufft.hpp"
-#include "cuda/signal/index.hpp"
 #include "tandem/attrs/signal.hpp"
 #include "tandem/base/axes.hpp"
 #include "tandem/ops/cuda_kernels.hpp"

@@ -1,8 +1,8 @@
 // The CUDA kernels that cut a signal into frames and add frames up: each element of the result gathers what it is made
 // of.
 #include "cuda/index/width.hpp"
+#include "cuda/index_type.hpp"
 #include "cuda/layout/copy.hpp"
-#include "cuda/signal/index.hpp"
 #include "tandem/attrs/signal.hpp"
 #include "tandem/base/axes.hpp"
 #include "tandem/ops/cuda_kernels.hpp"

@@ -20,6 +20,7 @@ namespace emulator {  // where it is linked
 [[gnu::weak]] void stop_iteration(int matrix);  // eigh or svd does not converge for a matrix, counted from now
 [[gnu::weak]] int peer_access_requests();       // how often a device asked for access to another
 [[gnu::weak]] std::size_t taken_bytes();        // memory of the device that is in use
+[[gnu::weak]] int kernels_run();                // how many kernels have run; call it when none does
 
 [[gnu::weak]] void hide_recurrences(bool hidden);     // whether cuDNN is not there for LSTM and GRU
 [[gnu::weak]] void fail_recurrence_plans(int count);  // cuDNN's, for lack of memory

@@ -165,4 +165,64 @@ TEST_CASE("CUDA nn: batch normalization, channels last and first") {
     }
 }
 
+// float64 on the CPU, of the same numbers. The variances of `odd` alone are as large as their squares.
+TEST_CASE("CUDA nn: moments of batch normalization, far from zero and of odd numbers") {
+  TANDEM_NEEDS_GPU;
+  const auto norm = [](const Tensor& x, DataFormat format) {
+    const Tensor ones = cast(tandem::ones({4}), x.dtype()).to(x.device());
+    return nn::fused_batch_norm(x, ones, ones, {.data_format = format, .is_training = true});
+  };
+  const auto spread = [&](const Shape& shape, double mean, double odd) {  // standard deviation 1
+    const Tensor x = mean + 1.7320508 * reals(shape, float64);
+    return cast(where(equal(reshape(range(x.size()), shape), 5), odd, x), float32);
+  };
+  for (const DataFormat format : {DataFormat::channels_last, DataFormat::channels_first})
+    for (const Shape& shape : {Shape{40, 4, 5, 4}, Shape{3, 4, 3, 4}, Shape{2000, 4, 2, 4}})
+      for (const auto& [mean, odd] :
+           std::vector<std::pair<double, double>>{{0, 0}, {1e4, 1e4}, {-1e6, -1e6}, {3, 1e6}}) {
+        CAPTURE(to_string(shape), mean, odd);
+        const Tensor x = spread(shape, mean, odd);
+        const auto got = norm(x.gpu(), format), want = norm(cast(x, float64), format);
+        check_near(got.mean, cast(want.mean, float32));
+        check_near(got.variance, cast(want.variance, float32));
+        // A mean is a float32: half a unit of its last place is an error of y.
+        check_near(got.y, cast(want.y, float32), 1 + std::abs(mean) * 1e-2);
+        const Tensor exact = cast(x, float64);
+        check_near(norm(exact.gpu(), format).variance, want.variance, 1 + std::abs(mean) * 1e-3);
+      }
+  for (const float odd : {INFINITY, -INFINITY, NAN, 1e30f}) {
+    CAPTURE(odd);
+    const Tensor x = spread({40, 4, 5, 4}, 3, odd);
+    const auto got = norm(x.gpu(), DataFormat::channels_last), want = norm(x, DataFormat::channels_last);
+    for (const auto& [a, b] : {std::pair(got.mean, want.mean), std::pair(got.variance, want.variance)}) {
+      const auto u = a.to_vector<float>(), v = b.to_vector<float>();
+      for (std::size_t i = 0; i < u.size(); ++i) {
+        CAPTURE(i, u[i], v[i]);
+        CHECK(std::isnan(u[i]) == std::isnan(v[i]));
+        CHECK(std::isinf(u[i]) == std::isinf(v[i]));
+      }
+    }
+  }
+}
+
+// A kernel that folds, and one that writes each element: so x and g are read twice.
+TEST_CASE("CUDA nn: batch normalization and its gradient are two kernels each") {
+  TANDEM_NEEDS_GPU;
+  if (!emulator::kernels_run) TANDEM_SKIP("only the emulator counts kernels");
+  const Tensor x = reals({40, 5, 6, 4}).gpu(), ones = tandem::ones({4}).gpu();
+  const auto kernels = [](const auto& f) {
+    cuda::synchronize();
+    const int before = emulator::kernels_run();
+    f();
+    cuda::synchronize();
+    return emulator::kernels_run() - before;
+  };
+  GradientTape tape;
+  tape.watch(x);
+  Tensor y;
+  const Tensor* const in[] = {&x, &ones, &ones};
+  CHECK(kernels([&] { y = apply(fused_batch_norm_op, in, rules::BatchNormAttrs{3, 1e-3})[0]; }) == 2);
+  CHECK(kernels([&] { (void)tape.gradient(y, x, {.output_gradients = {x}}); }) == 2);
+}
+
 }  // namespace cuda_nn_test

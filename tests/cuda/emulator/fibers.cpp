@@ -29,6 +29,7 @@ struct Scheduler {
   jmp_buf home;
   Fiber* current = nullptr;
   Kernel kernel{};
+  int kernels = 0;
 
   static Scheduler& get() {
     static Scheduler s;
@@ -80,10 +81,12 @@ struct Scheduler {
 }  // namespace
 
 void barrier() { Scheduler::get().leave(); }
+int kernels_run() { return Scheduler::get().kernels; }
 void run_kernel(unsigned blocks, unsigned threads, Kernel kernel) {
   const Unlocked unlocked;
   Scheduler& s = Scheduler::get();
   s.kernel = kernel;
+  ++s.kernels;
   gridDim = dim3(blocks);
   blockDim = dim3(threads);
   for (unsigned b = 0; b < blocks; ++b) {
