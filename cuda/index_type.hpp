@@ -7,9 +7,9 @@
 namespace TANDEM_NS::cuda {
 
 #ifdef TANDEM_CUDA_EMULATED
-inline constexpr i64 narrow_limit = i64(1) << 12;  // so that tests reach both types
+constexpr i64 narrow_limit = i64(1) << 12;  // so that tests reach both types
 #else
-inline constexpr i64 narrow_limit = i64(1) << 31;
+constexpr i64 narrow_limit = i64(1) << 31;
 #endif
 
 /// Calls f.operator()<I>() with an unsigned type for numbers up to `total`, to which a step of a grid may be added: one

@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(block_size)
     const i64 channel = split(by.channels);
     i64 tap[3];
     for (int d = 2; d >= 0; --d) tap[d] = split(by.taps[d]);
-    const Pixel p = result_pixel(s.axis, first + split(by.pixels));
+    const Pixel<i64> p = result_pixel(s.axis, first + split(by.pixels));
     bool inside = true;
     i64 pixel = p.image;
     for (int d = 0; d < 3; ++d) {
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(block_size) fold_back_kernel(const T* columns,
   const i64 total = images * s.image_in() * channels, group_step = images * s.image_out() * s.row();
   for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < total; i += step) {
     const i64 channel = i % channels;
-    const Pixel p = input_pixel(s.axis, i / channels);
+    const Pixel<i64> p = input_pixel(s.axis, i / channels);
     const T* const from = columns + channel / s.in * group_step + p.image * s.image_out() * s.row() + channel % s.in;
     T sum(0);
     each_reader(s.axis, p, [&](i64 pixel, i64 tap) { sum += from[pixel * s.row() + tap * s.in]; });
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(block_size) depthwise_kernel(const T* x, const
   const i64 step = static_cast<i64>(gridDim.x) * blockDim.x, channels = s.groups * s.out;
   for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < total; i += step) {
     const i64 channel = i % channels;
-    const Pixel p = result_pixel(s.axis, i / channels);
+    const Pixel<i64> p = result_pixel(s.axis, i / channels);
     const T* const from = x + p.image * s.image_in() * s.groups + channel / s.out;
     T sum(0);
     each_read(s.axis, p, [&](i64 pixel, i64 tap) { sum += from[pixel * s.groups] * w[tap * channels + channel]; });
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(block_size)
   const i64 step = static_cast<i64>(gridDim.x) * blockDim.x, channels = s.groups * s.out;
   for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < total; i += step) {
     const i64 first = i % s.groups * s.out;
-    const Pixel p = input_pixel(s.axis, i / s.groups);
+    const Pixel<i64> p = input_pixel(s.axis, i / s.groups);
     const T* const from = g + p.image * s.image_out() * channels + first;
     T sum(0);
     each_reader(s.axis, p, [&](i64 pixel, i64 tap) {
@@ -226,7 +226,7 @@ class Convolution {
   }
   // A range with all pixels of the input that the pixels `first` to `last` of the result read.
   PixelRange read_by(i64 first, i64 last) const {
-    const Pixel from = result_pixel(s_.axis, first), to = result_pixel(s_.axis, last);
+    const Pixel<i64> from = result_pixel(s_.axis, first), to = result_pixel(s_.axis, last);
     i64 low = 0, high = 0;
     bool same = true;  // on the axes before; otherwise the part has all positions of this one
     for (int d = 0; d < 3; ++d) {

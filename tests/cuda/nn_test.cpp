@@ -138,6 +138,21 @@ TEST_CASE("CUDA nn: pooling, with NaN, ties, padding and overlap") {
   check_near(got.argmax, want.argmax);
 }
 
+TEST_CASE("CUDA nn: pooling that counts in 64 bits") {  // on the emulator from 2^12 on, and for such windows everywhere
+  TANDEM_NEEDS_GPU;
+  const Tensor large = cast(cast(reals({3, 40, 41, 3}) * 4, int32), float32), small = reals({2, 7, 6, 3});
+  for (const nn::PoolOptions& o : {nn::PoolOptions{.ksize = 3, .strides = 2, .padding = Padding::same},
+                                   nn::PoolOptions{.ksize = 2, .strides = i64(1) << 30}}) {
+    compare([&](const std::vector<Tensor>& in) { return nn::max_pool(in[0], o); }, {large});
+    compare([&](const std::vector<Tensor>& in) { return nn::avg_pool(in[0], o); }, {large});
+  }
+  const nn::GeneralPoolOptions far{.padding = Padding::same, .dilations = i64(1) << 30};
+  for (const nn::PoolingType type : {nn::PoolingType::max, nn::PoolingType::avg})
+    compare([&](const std::vector<Tensor>& in) { return nn::pool(in[0], {3, 3}, type, far); }, {small});
+  const auto want = nn::max_pool_with_argmax(large), got = nn::max_pool_with_argmax(large.gpu());
+  check_near(got.argmax, want.argmax);
+}
+
 TEST_CASE("CUDA nn: normalizations of short and long rows") {
   TANDEM_NEEDS_GPU;
   for (const DType d : {float32, float64, bfloat16})
