@@ -2,13 +2,15 @@
 // PyTorch's DistributedDataParallel over Gloo (ddp.py does the same work):
 //   tandem_run -n 2 -- build/release/bench/distribute_step WIDTH BATCH STEPS
 //   mpirun --oversubscribe -np 2 --bind-to none build/release/bench/distribute_step WIDTH BATCH STEPS
-// Rank 0 prints the losses of the first steps, the median time of a step, and that of sums of 4 KB to 32 MB.
+// Rank 0 prints the losses of the first steps, the median time of a step, the part of it in which a rank only waits, and
+// the time of sums of 4 KB to 32 MB, unless a fourth argument is "steps".
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
 #include <tandem/distribute_gloo.hpp>
@@ -74,12 +76,19 @@ void time_steps(const distribute::MultiWorkerMirroredStrategy& strategy, i64 wid
   }
   for (int i = 0; i < steps / 5 + 100; ++i) step(x, y);  // the first operations of a group are checked
   std::vector<double> seconds;
+  strategy.reset_report();
   for (int i = 0; i < steps; ++i) {
     const double begin = now();
     step(x, y);
     seconds.push_back(now() - begin);
   }
-  if (world.rank() == 0) fmt::print("step {:.6f}\n", 1e3 * median(seconds));
+  const distribute::StrategyReport report = strategy.report();
+  if (world.rank() == 0) {
+    fmt::print("step {:.6f}\n", 1e3 * median(seconds));
+    double exposed = 0;
+    for (const auto& rank : report.ranks) exposed += 1e3 * rank.exposed / world.size();
+    fmt::print("exposed {:.6f}\n", exposed);
+  }
 }
 
 void time_sums(const Communicator& world) {
@@ -100,9 +109,10 @@ void time_sums(const Communicator& world) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) return fmt::print(stderr, "usage: distribute_step WIDTH BATCH STEPS\n"), 2;
+  const bool steps_only = argc == 5 && std::string_view(argv[4]) == "steps";
+  if (argc != 4 && !steps_only) return fmt::print(stderr, "usage: distribute_step WIDTH BATCH STEPS [steps]\n"), 2;
   const distribute::MultiWorkerMirroredStrategy strategy;
   time_steps(strategy, std::atoi(argv[1]), std::atoi(argv[2]), std::atoi(argv[3]));
-  time_sums(strategy.group());
+  if (!steps_only) time_sums(strategy.group());
   return 0;
 }

@@ -48,8 +48,9 @@ def remove_left_behind():
 class Network:
     """Machines behind a switch. All of it is in namespaces, which this process alone uses."""
 
-    def __init__(self):
+    def __init__(self, machines=MACHINES):
         self.prefix = f"tandem{os.getpid()}"
+        self.machines = [f"{self.prefix}-{i}" for i in range(machines)]
         self.made = []
 
     def __enter__(self):
@@ -65,7 +66,7 @@ class Network:
         switch = self.namespace("switch")
         call("ip", "-n", switch, "link", "add", "name", "br", "type", "bridge")
         call("ip", "-n", switch, "link", "set", "dev", "br", "up")
-        for i in range(MACHINES):
+        for i in range(len(self.machines)):
             name = self.namespace(i)
             call("ip", "link", "add", "name", "eth", "netns", name, "type", "veth", "peer", "name", f"port{i}", "netns", switch)
             call("ip", "-n", switch, "link", "set", "dev", f"port{i}", "master", "br", "up")
@@ -95,8 +96,8 @@ class Network:
     def heal(self, machine):
         """Machines know again where the others are, which they had tried in vain."""
         self.link(machine, "up")
-        for i in range(MACHINES):
-            call("ip", "-n", f"{self.prefix}-{i}", "neighbour", "flush", "dev", "eth")
+        for name in self.machines:
+            call("ip", "-n", name, "neighbour", "flush", "dev", "eth")
 
     def start(self, program, *arguments):
         processes = []

@@ -45,13 +45,19 @@ class BucketPlan {
  public:
   explicit BucketPlan(const StrategyOptions& options) : options_(options) {}
 
-  void add(const Tensor& x, std::size_t owner) {
-    PlannedBucket* open = nullptr;
-    for (PlannedBucket& b : buckets)
-      if (b.tensors[0].dtype() == x.dtype()) open = &b;  // the latest one
-    const i64 most = open == buckets.data() ? options_.first_bucket_bytes : options_.bucket_bytes;
-    if (!open || open->bytes + bytes_of(x) > most) open = &buckets.emplace_back();
-    open->tensors.push_back(x), open->owners.push_back(owner), open->bytes += bytes_of(x);
+  void add(const Tensor& x, std::size_t owner) { gradients_.push_back({x, owner}), bytes_ += bytes_of(x); }
+  // Puts them into buckets. One that ends late, with a gradient of the first layers, would hold back those that were
+  // there before: so each has a part of all bytes only, unless one gradient is more.
+  void divide() {
+    const i64 part = std::min(options_.bucket_bytes, std::max(options_.first_bucket_bytes, bytes_ / 8));
+    for (const auto& [x, owner] : gradients_) {
+      PlannedBucket* open = nullptr;
+      for (PlannedBucket& b : buckets)
+        if (b.tensors[0].dtype() == x.dtype()) open = &b;  // the latest one
+      const i64 most = open == buckets.data() ? options_.first_bucket_bytes : part;
+      if (!open || open->bytes + bytes_of(x) > most) open = &buckets.emplace_back();
+      open->tensors.push_back(x), open->owners.push_back(owner), open->bytes += bytes_of(x);
+    }
   }
   // "bucket 3 of 7 (4.2 MB, 'dense/kernel' ..)".
   std::string label(std::size_t i, const std::vector<Variable>& variables) const {
@@ -65,7 +71,13 @@ class BucketPlan {
   std::vector<PlannedBucket> buckets;
 
  private:
+  struct Owned {
+    Tensor gradient;
+    std::size_t owner;
+  };
   const StrategyOptions& options_;
+  std::vector<Owned> gradients_;
+  i64 bytes_ = 0;
 };
 
 TANDEM_INLINE std::string rows_label(const Variable& variable) {
@@ -157,6 +169,7 @@ TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, 
                                       : cast(g.dense(), DType::bfloat16),
              i);
   }
+  plan.divide();
   std::vector<Tensor> tokens;
   std::vector<std::string> labels;
   const bool is_ordered = options.virtual_shards > 0;

@@ -19,8 +19,10 @@ enum class Compression : std::uint8_t {  ///< how gradients travel between proce
 };
 
 struct StrategyOptions {
-  i64 bucket_bytes = 25 << 20;       ///< gradients travel together, up to so many bytes at a time
-  i64 first_bucket_bytes = 1 << 20;  ///< the first ones, so that something travels early
+  /// Gradients travel together, up to so many bytes at a time, and up to an eighth of all of them if that is less: then
+  /// most of them travel while others are computed.
+  i64 bucket_bytes = 25 << 20;
+  i64 first_bucket_bytes = 1 << 20;  ///< the first ones, so that something travels early; others are not smaller
   Compression compression = Compression::none;
   /// With .compression: what rounding takes from a gradient that this process sends is added to the Variable's next one
   /// (Seide et al. 2014; Karimireddy et al. 2019). It costs a float32 tensor for each Variable, which lives as long as
