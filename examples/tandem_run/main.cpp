@@ -36,6 +36,9 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--timeout", o.timeout, "seconds that machines wait for each other at a start")
       ->check(arguments::positive_number())
       ->capture_default_str();
+  app.add_option("--silence", o.silence, "seconds after which a machine that says nothing counts as lost, on node 0")
+      ->check(arguments::positive_number())
+      ->capture_default_str();
   app.add_option("--grace", o.grace, "seconds from SIGTERM to SIGKILL")
       ->check(arguments::positive_number())
       ->capture_default_str();

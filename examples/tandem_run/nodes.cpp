@@ -26,7 +26,7 @@ using tandem::distribute::TcpStore;
 using tandem::distribute::TcpStoreServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr double silent_after = 10;  // seconds
+constexpr double patience = 10;  // seconds, with the table and with those that read it at the end
 
 std::string host_name() {
   char name[256] = {};
@@ -58,7 +58,7 @@ Nodes::Nodes(const Options& options, std::function<void()> check) : options_(opt
       if (is_folder(options_.rendezvous) && !keeps_table()) find_place();  // the file may have been an old one
     }
   }
-  store_->set_timeout(silent_after);
+  store_->set_timeout(patience);
   if (options_.joins) number_ = static_cast<int>(store_->add("launch/joined", 1));
 }
 
@@ -123,7 +123,7 @@ void Nodes::say_alive() {
 }
 
 int Nodes::next_number(int attempt) const {
-  TcpStore store(place_, silent_after);
+  TcpStore store(place_, patience);
   int size = options_.world_size();
   if (options_.joins) {
     const std::string text = store.find("launch/world_size").value_or("1");
@@ -211,6 +211,7 @@ void Nodes::report_success(int attempt) {
 // Leaves a machine out that is silent. Returns whether the others go on, if enough processes run.
 bool Nodes::is_left_out(int attempt, const std::string& name, const Failure& f) {
   store_->set(key(attempt, "gone/") + name, "1");
+  left_out_.push_back(name);
   store_->set(key(attempt, "counts/") + name, "0 0");
   if (sum(attempt).well < options_.min_processes) return false;
   fmt::print(stderr, "tandem_run: {}; the others go on\n", f.text);
@@ -221,7 +222,7 @@ std::optional<Failure> Nodes::silent_node(int attempt) {
   for (const TcpStore::Entry& e : store_->list("launch/alive/")) {
     const std::string name = e.key.substr(13);
     const double silence = std::min(e.age, seconds_since(met_));
-    if (silence <= silent_after || store_->find(key(attempt, "gone/") + name)) continue;
+    if (silence <= options_.silence || store_->find(key(attempt, "gone/") + name)) continue;
     if (store_->find(key(attempt, "succeeded/") + name)) continue;
     const Failure f{1, fmt::format("node {} ({}) has not been heard of for {:.0f} s", name, e.value, silence)};
     if (options_.min_processes == 0 || !is_left_out(attempt, name, f)) return f;
@@ -233,7 +234,8 @@ std::optional<Failure> Nodes::silent_joined_node(int attempt) {
   const std::string folder = key(attempt, "alive/");
   for (const TcpStore::Entry& e : store_->list(folder)) {
     const std::string name = e.key.substr(folder.size());
-    if (e.value.empty() || e.age <= silent_after || store_->find(key(attempt, "gone/") + name)) continue;  // or it left
+    if (e.value.empty() || e.age <= options_.silence || store_->find(key(attempt, "gone/") + name))
+      continue;  // or it left
     const Failure f{1, fmt::format("node {} ({}) has not been heard of for {:.0f} s", name, e.value, e.age)};
     if (!is_left_out(attempt, name, f)) return f;
   }
@@ -292,7 +294,7 @@ std::optional<Failure> Nodes::failure(int attempt) {
 
 // A command may run several programs, one after the other: the newest one counts.
 std::vector<int> Nodes::going_on(int attempt) const {
-  TcpStore store(place_, silent_after);
+  TcpStore store(place_, patience);
   std::string text;
   double age = 0;
   for (const TcpStore::Entry& e : store.list(fmt::format("going_on/group{}.", attempt)))
@@ -317,22 +319,33 @@ bool Nodes::all_succeeded(int attempt) {
   return std::count(has_ended.begin(), has_ended.end(), false) == 0;
 }
 
+// Whether all other machines have left, but for those that are silent or that the others have gone on without.
+bool Nodes::have_left() {
+  const std::string folder = "launch/left/", joined = store_->find("launch/joined").value_or("0");
+  std::vector<std::string> away = left_out_;
+  for (const TcpStore::Entry& e : store_->list(folder)) away.push_back(e.key.substr(folder.size()));
+  for (const TcpStore::Entry& e : store_->list("launch/alive/"))
+    if (e.age > options_.silence) away.push_back(e.key.substr(13));
+  const auto is_away = [&](const std::string& name) { return std::find(away.begin(), away.end(), name) != away.end(); };
+  int n = 0;
+  std::from_chars(joined.data(), joined.data() + joined.size(), n);
+  for (int i = 1; i < options_.nodes; ++i)
+    if (!is_away(std::to_string(i))) return false;
+  for (int i = 1; i <= n; ++i)
+    if (!is_away(fmt::format("joined{}", i))) return false;
+  return true;
+}
+
 void Nodes::leave() {
   if (!store_) return;
   try {
     if (!keeps_table()) {
       if (options_.joins) store_->set(key(joined_at_, "alive/") + own_name(), "");
-      store_->add("launch/left", 1);
+      store_->set("launch/left/" + own_name(), "1");
       return;
     }
     const Clock::time_point begin = Clock::now();
-    const auto others = [&] {
-      const std::string joined = store_->find("launch/joined").value_or("0");
-      int n = 0;
-      std::from_chars(joined.data(), joined.data() + joined.size(), n);
-      return std::to_string(options_.nodes - 1 + n);
-    };
-    while (store_->find("launch/left").value_or("0") != others() && seconds_since(begin) < silent_after) wait(0.05);
+    while (!have_left() && seconds_since(begin) < patience) wait(0.05);
   } catch (const tandem::errors::UnavailableError&) {
     // Node 0 has gone before: it waits no longer.
   }

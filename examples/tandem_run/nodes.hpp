@@ -51,8 +51,8 @@ class Nodes {
   void report(int attempt, const Failure& failure);
   void report_signal(int signal);
   void report_success(int attempt);
-  /// What has failed on another machine, or which signal it has got; one that has said nothing for ten seconds has
-  /// failed. A store that is gone is a failure of node 0.
+  /// What has failed on another machine, or which signal it has got; one that has said nothing for --silence
+  /// seconds has failed. A store that is gone is a failure of node 0.
   std::optional<Failure> failure(int attempt);
   /// The ranks that have gone on without others, by Communicator::rebuild(); empty if none have.
   std::vector<int> going_on(int attempt) const;
@@ -80,6 +80,7 @@ class Nodes {
   std::optional<Failure> silent_joined_node(int attempt);
   bool is_left_out(int attempt, const std::string& name, const Failure& f);
   Counts sum(int attempt);
+  bool have_left();
   std::optional<Failure> signal_elsewhere();
 
   const Options& options_;
@@ -88,10 +89,11 @@ class Nodes {
   std::optional<tandem::distribute::TcpStore> store_ = {};
   tandem::distribute::Endpoint place_ = {};
   std::chrono::steady_clock::time_point met_ = {};
-  int number_ = 0;         // among those that have joined
-  int joined_at_ = 0;      // the attempt, if it has
-  std::string told_ = {};  // the counts that the others have
-  std::string file_ = {};  // in the folder of the rendezvous, on node 0
+  int number_ = 0;                          // among those that have joined
+  int joined_at_ = 0;                       // the attempt, if it has
+  std::string told_ = {};                   // the counts that the others have
+  std::vector<std::string> left_out_ = {};  // machines that the others have gone on without, as node 0 knows
+  std::string file_ = {};                   // in the folder of the rendezvous, on node 0
 };
 
 }  // namespace launcher

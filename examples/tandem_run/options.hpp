@@ -14,6 +14,7 @@ struct Options {
   bool joins = false;           ///< the processes join those that run already, started by others
   std::string rendezvous = {};  ///< host:port, or a folder that all machines see
   double timeout = 300;         ///< seconds that machines wait for each other
+  double silence = 10;          ///< seconds after which a machine that says nothing counts as lost
   double grace = 10;            ///< seconds from SIGTERM to SIGKILL
   bool rank_0_plain = false;    ///< rank 0 writes straight to the output of tandem_run
   std::vector<std::string> command = {};

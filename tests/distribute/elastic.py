@@ -17,6 +17,7 @@ import time
 from processes import environment, free_port
 
 STEPS = 66
+SILENCE = "3"  # seconds until a machine counts as lost
 numbers = itertools.count()
 
 
@@ -85,17 +86,17 @@ def check(folder, program, launcher):
         return
     whole = ends(alone)[0][2]
 
-    run = start(["-n", "3", "--min-processes", "2", "--max-replacements", "1"], "kill", "2", "30", "wait", "3").end()
+    run = start(["-n", "3", "--min-processes", "2", "--max-replacements", "1"], "kill", "2", "30", "--wait", "3").end()
     yield problem("rank 2 of 3 is killed, and replaced", [run], 3, whole,
                   ["2 processes go on", r"rank 3 \(process \d+\) is to join them \(1 of 1\)"])
     # What those of the first world have taken twice are the steps since they were last kept; the last one has begun late.
     if max(n for *_, n in ends(run)) > STEPS + 5 or min(n for *_, n in ends(run)) > 45:
         yield f"a replacement: steps {ends(run)}"
-    run = start(["-n", "3", "--min-processes", "2", "--max-replacements", "1"], "kill", "0", "30", "wait", "3").end()
+    run = start(["-n", "3", "--min-processes", "2", "--max-replacements", "1"], "kill", "0", "30", "--wait", "3").end()
     yield problem("rank 0 of 3 is killed, and replaced", [run], 3, whole, ["2 processes go on"])
 
     meeting = ["--rendezvous", f"127.0.0.1:{free_port()}"]
-    first = start(["-n", "2", "--min-processes", "1", *meeting], "wait", "3")
+    first = start(["-n", "2", "--min-processes", "1", *meeting], "--wait", "3")
     later = start(["-n", "1", "--join", *meeting])
     runs = [first.end(), later.end()]
     yield problem("one comes later", runs, 3, whole, [])
@@ -105,7 +106,7 @@ def check(folder, program, launcher):
         yield f"one comes later: the others have not met once: {runs[0].texts()}"
 
     meeting = ["--rendezvous", f"127.0.0.1:{free_port()}"]
-    first = start(["-n", "1", *meeting], "wait", "2")
+    first = start(["-n", "1", *meeting], "--wait", "2")
     later = start(["-n", "1", "--join", *meeting])
     yield problem("one joins a single process", [first.end(), later.end()], 2, whole, [])
 
@@ -113,18 +114,20 @@ def check(folder, program, launcher):
     runs = [start(["-n", "2", "--node-rank", str(node), *meeting], "kill", "3", "30") for node in (0, 1)]
     yield problem("one of two nodes loses a process", [run.end() for run in runs], 3, whole, ["3 processes go on"])
 
-    meeting = ["--nnodes", "2", "--min-processes", "2", "--rendezvous", f"127.0.0.1:{free_port()}"]
-    runs = [start(["-n", "2", "--node-rank", str(node), *meeting], "wait", "5") for node in (0, 1)]
+    meeting = ["--nnodes", "2", "--min-processes", "2", "--silence", SILENCE, "--rendezvous", f"127.0.0.1:{free_port()}"]
+    runs = [start(["-n", "2", "--node-rank", str(node), *meeting], "--until", folder / "killed") for node in (0, 1)]
     runs[0].until("rank 0 waits")  # and the others in the next operation
     runs[1].process.kill()  # and its processes with it
     runs[1].end()
+    (folder / "killed").touch()
     yield problem("a node is lost", [runs[0].end()], 2, whole, ["node 1 .* has not been heard of .*; the others go on"])
 
 
 def check_launchers(folder, launcher):
     """With shells in the place of programs that train."""
     def start(options, meeting, script):
-        return Launcher(folder, launcher, [*options, "--rendezvous", meeting], "sh", "-c", script)
+        options = [*options, "--silence", SILENCE, "--rendezvous", meeting]
+        return Launcher(folder, launcher, options, "sh", "-c", script)
 
     def address():
         return f"127.0.0.1:{free_port()}"
@@ -173,7 +176,7 @@ def check_launchers(folder, launcher):
     if first.process.returncode != 5 or "; the others go on" not in first.err or "stopping the others" not in first.err:
         yield wrong("one that has joined and is lost does not count", first, later)
 
-    (folder / "lost").touch()  # more than ten seconds later
+    (folder / "lost").touch()  # more than SILENCE later
     if nodes[0].end(60).process.returncode != 0:
         yield wrong("a node that has ended well is lost", *nodes)
 

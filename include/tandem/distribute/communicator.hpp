@@ -110,7 +110,8 @@ class TANDEM_API Communicator {
   /// lost, all call rebuild() when has_newcomers() was true; Trainer::fit raises for it behind a step.
   ///
   /// A process that has ended is left out at once; one that ends while the others connect, after a quarter of the
-  /// timeout, at most 15 s; and one that is silent, after 15 s: rebuild() raises there if it wakes.
+  /// timeout, at most 15 s; and one that is silent, after half of the timeout, at most 15 s: rebuild() raises there if
+  /// it wakes.
   ///   throws  errors::FailedPreconditionError for a group that is not dead, unless there are newcomers, and for a part
   ///           of the world;
   ///           errors::UnimplementedError for MPI, and without tandem_run; errors::UnavailableError if a process that

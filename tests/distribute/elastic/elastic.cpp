@@ -1,10 +1,13 @@
 // One process of an elastic training: when another one is lost it goes on from the newest checkpoint with those that
 // are left, and with those that come later, by Communicator::rebuild().
 //   distribute_elastic FOLDER                         the folder of the run; -: in memory, without files
-//   distribute_elastic FOLDER wait P                  at step 40 rank 0 waits until P processes train, or want to
 //   distribute_elastic FOLDER kill RANK STEP          after step STEP that rank kills itself
 //   distribute_elastic FOLDER stop RANK STEP          or stops itself
 //   distribute_elastic FOLDER kill RANK STEP OTHER N  and rank OTHER kills itself N microseconds after it has seen that
+// Each with these options, behind the others:
+//   --wait P        at step 40 rank 0 waits until P processes train, or want to
+//   --until FILE    at step 40 rank 0 waits until there is a file
+//   --timeout S     of the operations, instead of 20 s
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +18,7 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <tandem/distribute.hpp>
 #include <tandem/tandem.hpp>
@@ -36,17 +40,23 @@ struct Fault {
 // What the program does over all of its worlds.
 struct Work {
   std::string folder;
-  int processes = 0;  // for which it waits
+  int processes = 0;      // for which it waits
+  std::string file = "";  // likewise
   train::RunMemory memory = {};
   i64 steps = 0;  // that it has taken
 };
 
-// Once, at most 20 seconds: until there are processes enough, or newcomers.
-void wait_for_newcomers(const Communicator& world, int& processes) {
-  if (processes > 0) std::puts("rank 0 waits"), std::fflush(stdout);
-  for (int i = 0; i < 2000 && world.size() < processes && !distribute::impl::Groups::sees_newcomers(world); ++i)
+// Once, at most 20 seconds: until there are processes enough, or newcomers, or the file.
+void wait_for_others(const Communicator& world, Work& work) {
+  const bool waits = work.processes > 0 || !work.file.empty();
+  if (waits) std::puts("rank 0 waits"), std::fflush(stdout);
+  for (int i = 0; waits && i < 2000; ++i) {
+    if (work.processes > 0 && (world.size() >= work.processes || distribute::impl::Groups::sees_newcomers(world)))
+      break;
+    if (!work.file.empty() && ::access(work.file.c_str(), F_OK) == 0) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  processes = 0;
+  }
+  work.processes = 0, work.file.clear();
 }
 
 void train_model(const Communicator& world, Work& work, Fault fault) {
@@ -64,7 +74,7 @@ void train_model(const Communicator& world, Work& work, Fault fault) {
   o.callbacks.push_back(train::LambdaCallback({.on_step_end = [&, fault](train::Run& run) {
     ++work.steps;
     if (run.step() == fault.at) std::raise(fault.signal);
-    if (run.step() >= 40 && world.rank() == 0) wait_for_newcomers(world, work.processes);
+    if (run.step() >= 40 && world.rank() == 0) wait_for_others(world, work);
   }}));
   trainer.fit(strategy.distribute_dataset(batches), o);
   double sum = 0;
@@ -77,26 +87,34 @@ void train_model(const Communicator& world, Work& work, Fault fault) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) return 2;
+  std::vector<std::string> words;
+  Work work;
+  double timeout = 20;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i], next = i + 1 < argc ? argv[i + 1] : "";
+    if (word == "--wait") work.processes = std::stoi(next);
+    else if (word == "--until") work.file = next;
+    else if (word == "--timeout") timeout = std::stod(next);
+    else words.push_back(word);
+    if (word.starts_with("--")) ++i;
+  }
+  if (words.empty()) return 2;
+  work.folder = words[0];
+  words.resize(6);
   try {
-    Communicator world = Communicator::world({.timeout = 20});
+    Communicator world = Communicator::world({.timeout = timeout});
     const bool is_late = std::getenv("TANDEM_JOIN") != nullptr;
-    const auto is_meant = [&](int i) { return argc > i && !is_late && std::atoi(argv[i]) == world.rank(); };
-    const std::string does = argc > 2 ? argv[2] : "";
-    Work work{.folder = argv[1]};
-    for (int i = 2; i + 1 < argc; ++i)
-      if (std::string(argv[i]) == "wait") work.processes = std::atoi(argv[i + 1]);
+    const auto is_meant = [&](const std::string& rank) { return !is_late && rank == std::to_string(world.rank()); };
     Fault fault;
-    if ((does == "kill" || does == "stop") && is_meant(3))
-      fault = {does == "stop" ? SIGSTOP : SIGKILL, std::atoll(argv[4])};
-    bool dies_then = argc > 6 && std::string(argv[5]) != "wait" && is_meant(5);
+    if (is_meant(words[2])) fault = {words[1] == "stop" ? SIGSTOP : SIGKILL, std::stoll(words[3])};
+    bool dies_then = is_meant(words[4]);
     for (;;) try {
         train_model(world, work, fault);
         return 0;
       } catch (const errors::UnavailableError& e) {
         std::printf("rank %d: %s\n", world.rank(), e.what());
         if (dies_then) {
-          std::thread([wait = std::chrono::microseconds(std::atoll(argv[6]))] {
+          std::thread([wait = std::chrono::microseconds(std::stoll(words[5]))] {
             std::this_thread::sleep_for(wait);
             ::kill(::getpid(), SIGKILL);
           }).detach();
