@@ -48,6 +48,18 @@ TEST_CASE("crc32c: the values of RFC 3720, and any division of the bytes") {
   }
 }
 
+TEST_CASE("crc32c: long texts, of which several parts are read at a time") {
+  std::string text;
+  for (u64 i = 0; text.size() < 20'000; ++i) text += static_cast<char>(i * i * 0x9e3779b97f4a7c15u >> 56);
+  for (const std::size_t n : {3071, 3072, 3073, 6143, 6144, 6151, 9216, 12'345, 19'999})
+    for (const std::size_t from : {0, 1, 7})
+      for (const std::uint32_t before : {0u, 1u, 0x80000000u, 0xffffffffu, 0x12345678u}) {
+        CAPTURE(n, from, before);
+        const std::string_view part = std::string_view(text).substr(from, n);
+        CHECK(io::crc32c(part, before) == io::detail::crc32c_by_tables(part, before));
+      }
+}
+
 TEST_CASE("TFRecord: the bytes of a record") {
   const testing::TemporaryFolder folder;
   write(folder / "one", {"\1"});
