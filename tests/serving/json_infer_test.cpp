@@ -189,6 +189,28 @@ TEST_CASE("infer body: binary data that do not fit") {
   CHECK_THAT(refused_bytes(binary_input("FP32", "[1]", 4) + '\0', "1234"), ContainsSubstring("zero byte"));
 }
 
+TEST_CASE("infer body: binary data of BYTES have at most 16 MiB each") {
+  const std::string most(serving::most_string_bytes, 'a');
+  const auto length_of = [](const char* length, const std::string& text) {
+    const std::string bytes = from_hex("00000000") + from_hex(length) + text;
+    const serving::InferBody b = with_bytes(binary_input("BYTES", "[2]", bytes.size()), bytes);
+    return b.inputs.at("x").to_vector<std::string>()[1].size();
+  };
+  CHECK(length_of("00000001", most) == most.size());
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { length_of("01000001", most + 'a'); }),
+             ContainsSubstring("the input \"x\" has in element 1 a string of 16777217 bytes") &&
+                 ContainsSubstring("of which there may be 16777216"));
+}
+
+TEST_CASE("infer body: a text of BYTES has at most 16 MiB, before and behind its datatype", "[.thorough]") {
+  const std::string text(serving::most_string_bytes + 1, 'a');
+  const auto is_refused = [&](const std::string& rest) {
+    CHECK_THAT(refused(input(rest)), ContainsSubstring("the input 'x'") && ContainsSubstring("16777217 bytes"));
+  };
+  is_refused(R"("shape":[1],"datatype":"BYTES","data":[")" + text + "\"]");
+  is_refused(R"("shape":[1],"data":[")" + text + R"("],"datatype":"BYTES")");
+}
+
 TEST_CASE("infer answer: the id, and outputs that there are not") {
   serving::InferBody request;
   request.id = "a\"b";

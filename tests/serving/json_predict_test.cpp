@@ -182,9 +182,28 @@ TEST_CASE("predict body: strings are UTF-8, bytes are base64") {
   CHECK(read_predict(R"({"instances":[{"b64":"a"}]})", b64).inputs.at("b64").to_vector<std::string>() == Texts{"a"});
   CHECK_THAT(refused("{\"instances\":[\"\xff\"]}", tandem::string), ContainsSubstring("not UTF-8"));
   CHECK_THAT(refused(R"({"instances":["\ud800"]})", tandem::string), ContainsSubstring("JSON Parse error: "));
-  const std::string most(serving::most_json_text, 'a');
-  CHECK(texts("{\"instances\":[\"" + most + "\"]}")[0].size() == most.size());
-  CHECK_THAT(refused("{\"instances\":[\"b" + most + "\"]}", tandem::string), ContainsSubstring("more than 16777216"));
+}
+
+TEST_CASE("predict body: a string above 16 MiB is refused by the name of its input") {
+  const std::string text(serving::most_string_bytes + 1, 'a');
+  CHECK_THAT(refused("{\"instances\":[\"\",\"" + text + "\"]}", tandem::string),
+             ContainsSubstring("the input 'x'") &&
+                 ContainsSubstring("a string of 16777217 bytes, of which there may be 16777216 at [1]"));
+}
+
+TEST_CASE("predict body: strings of just 16 MiB, in base64 too", "[.thorough]") {
+  const auto length_of = [](const std::string& json) {
+    return value_of(json, tandem::string).to_vector<std::string>().back().size();
+  };
+  const std::string most(serving::most_string_bytes, 'a'), head = "{\"instances\":[\"\", ";
+  std::string base64;  // of all but the last byte
+  for (std::size_t i = 0; i + 3 <= most.size(); i += 3) base64 += "YWFh";
+  CHECK(length_of(head + '"' + most + "\"]}") == most.size());
+  CHECK(length_of(head + "{\"b64\":\"" + base64 + "YQ==" + "\"}]}") == most.size());
+  CHECK_THAT(refused(head + "{\"b64\":\"" + base64 + "YWI=" + "\"}]}", tandem::string),
+             ContainsSubstring("the input 'x'") && ContainsSubstring("a string of 16777217 bytes"));
+  CHECK_THAT(refused("{\"other\":\"" + most + most + "\",\"instances\":[\"\"]}", tandem::string),
+             ContainsSubstring("JSON Parse error: a string has 33554432 bytes, more than 22369624"));
 }
 
 TEST_CASE("predict body: what is not JSON, or not a request") {
@@ -337,6 +356,14 @@ TEST_CASE("examples body: errors") {
                ContainsSubstring("Feature: \"f\" of item 1 of 'examples' has"));
   }
   CHECK_THAT(refused_examples(R"({"examples":[{"f":1,"f":2}]})"), ContainsSubstring("given twice"));
+}
+
+TEST_CASE("examples body: an example above 16 MiB is refused") {
+  const serving::Signatures s{{"serving_default", signature_of({{"inputs", {{none}, tandem::string}}})}};
+  const auto with = [](std::size_t bytes) { return "{\"examples\":[{},{\"f\":\"" + std::string(bytes, 'a') + "\"}]}"; };
+  CHECK_THAT(
+      error_of<errors::InvalidArgumentError>([&] { serving::read_examples(with(serving::most_string_bytes), s); }),
+      ContainsSubstring("the input 'inputs': example 1 is a string of 167772") && ContainsSubstring("may be 16777216"));
 }
 
 TEST_CASE("classify and regress answers") {

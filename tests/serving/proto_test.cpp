@@ -1,5 +1,6 @@
 // Protocol buffers of requests, as the wire has them and as text: what TensorFlow writes is read, what is damaged
 // refused.
+#include "tandem/serving/examples_proto.hpp"
 #include "tandem/serving/predict_proto.hpp"
 #include "tandem/serving/tensor_proto.hpp"
 #include "tests/serving/models.hpp"
@@ -208,6 +209,31 @@ TEST_CASE("proto: a MonitoringConfig says whether there are metrics, and where")
   CHECK_THAT(error_of([&] { parse("prometheus_config {\n port: 1 }"); }),
              ContainsSubstring("m:2: there is no field 'port'; there are: enable, path"));
   CHECK_THAT(error_of([&] { parse("statsd_config {}"); }), ContainsSubstring("there are: prometheus_config"));
+}
+
+TEST_CASE("proto: a string of a tensor, and an example, have at most 16 MiB") {
+  const std::string most(serving::most_string_bytes, 'a');
+  const auto texts = [](const std::string& second) {
+    std::string message = from_hex("08071204 12020802 420161");  // string [2], "a"
+    io::detail::append_field(message, 8, second);
+    i64 fill = 0;
+    return parse_tensor(message, "the tensor 'x'", fill).to_vector<std::string>()[1].size();
+  };
+  CHECK(texts(most) == most.size());
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { texts(most + 'a'); }),
+             ContainsSubstring(
+                 "the tensor 'x': it has in element 1 a string of 16777217 bytes, of which there may be 16777216"));
+  const auto examples = [](const std::string& second) {
+    std::string input;
+    io::detail::append_message(input, 1, [&] {
+      io::detail::append_field(input, 1, "");
+      io::detail::append_field(input, 1, second);
+    });
+    return serving::impl::parse_examples(input).to_vector<std::string>()[1].size();
+  };
+  CHECK(examples(most) == most.size());
+  CHECK_THAT(error_of<errors::InvalidArgumentError>([&] { examples(most + 'a'); }),
+             ContainsSubstring("the input 'inputs': example 1 is a string of 16777217 bytes"));
 }
 
 TEST_CASE("proto: values that are repeated take no more than a message may have") {

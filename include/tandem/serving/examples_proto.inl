@@ -35,7 +35,7 @@ TANDEM_INLINE Tensor parse_examples(std::string_view input, i64 most_bytes) {
   const Tensor t = Tensor::allocate({Shape{static_cast<i64>(examples.size())}, DType::string, Device()});
   auto* const to = static_cast<Bytes*>(t.raw());
   if (context.empty()) {
-    for (std::size_t i = 0; i < examples.size(); ++i) to[i] = Bytes(examples[i]);
+    for (std::size_t i = 0; i < examples.size(); ++i) to[i] = example_bytes(examples[i], i);
     return t;
   }
   try {
@@ -43,7 +43,7 @@ TANDEM_INLINE Tensor parse_examples(std::string_view input, i64 most_bytes) {
     for (std::size_t i = 0; i < examples.size(); ++i) {
       train::Example own = train::Example::parse(std::string(examples[i]));
       own.features.feature.insert(shared.features.feature.begin(), shared.features.feature.end());
-      to[i] = Bytes(own.serialize());
+      to[i] = example_bytes(own.serialize(), i);
     }
   } catch (const errors::DataLossError& e) {
     errors::raise<errors::InvalidArgumentError>("serving", e.message());

@@ -50,6 +50,7 @@ TANDEM_INLINE Tensor bytes_tensor(const InferTensor& input, i64 n, std::string_v
       length |= std::uint32_t{static_cast<unsigned char>(bytes[k])} << (8 * k);
     if (bytes.size() < 4 || length > bytes.size() - 4)
       input.fail("has binary data that end in element " + std::to_string(i));
+    if (length > most_string_bytes) input.fail("has in element " + std::to_string(i) + " " + too_long(length));
     static_cast<Bytes*>(t.raw())[i] = Bytes(bytes.substr(4, length));
     bytes.remove_prefix(4 + length);
   }

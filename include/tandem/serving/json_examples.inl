@@ -8,6 +8,7 @@
 #include "tandem/serving/json_predict.hpp"
 #include "tandem/serving/json_reader.hpp"
 #include "tandem/serving/json_write.hpp"
+#include "tandem/serving/rows.hpp"
 #include "tandem/util/base64.hpp"
 #include "tandem/util/format.hpp"
 
@@ -22,6 +23,13 @@ TANDEM_INLINE void check_context(std::size_t examples, std::size_t context, std:
     errors::raise<errors::ResourceExhaustedError>(
         "serving", std::to_string(examples) + " examples with a context of " + std::to_string(context) +
                        " bytes each take more than the " + std::to_string(most_bytes) + " bytes of a request");
+}
+
+TANDEM_INLINE Bytes example_bytes(std::string_view example, std::size_t i) {
+  if (example.size() > most_string_bytes)
+    errors::raise<errors::InvalidArgumentError>(
+        "serving", "the input 'inputs': example " + std::to_string(i) + " is " + too_long(example.size()));
+  return Bytes(example);
 }
 
 // The values of one feature, as a JSON text has them.
@@ -198,7 +206,8 @@ TANDEM_INLINE ExamplesBody read_examples(std::string_view json, const Signatures
   impl::read_json(json, reader);
   const std::vector<std::string> examples = reader.finish(json.size(), most_bytes);
   const Tensor t = Tensor::allocate({Shape{static_cast<i64>(examples.size())}, DType::string, {}});
-  for (std::size_t i = 0; i < examples.size(); ++i) static_cast<Bytes*>(t.raw())[i] = Bytes(examples[i]);
+  for (std::size_t i = 0; i < examples.size(); ++i)
+    static_cast<Bytes*>(t.raw())[i] = impl::example_bytes(examples[i], i);
   return {name, t};
 }
 

@@ -68,6 +68,9 @@ TANDEM_API const saved_model::Signature& signature_named(const Signatures& signa
 ///   input   the bytes of the request itself
 ///   throws  errors::ResourceExhaustedError for more than .most_bytes
 TANDEM_API void check_context(std::size_t examples, std::size_t context, std::size_t input, i64 most_bytes);
+/// Element `i` of the input of serialised examples.
+///   throws  errors::InvalidArgumentError for more than most_string_bytes
+TANDEM_API Bytes example_bytes(std::string_view example, std::size_t i);
 /// The top level's signature_name; "serving_default" without one.
 TANDEM_API std::string find_signature_name(std::string_view json);
 }  // namespace impl

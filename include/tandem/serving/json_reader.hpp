@@ -7,12 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "tandem/config.hpp"
+#include "tandem/serving/request.hpp"
 
 namespace TANDEM_NS::serving {
 
-inline constexpr int most_json_levels = 64;                           ///< of lists and objects in each other
-inline constexpr std::size_t most_json_text = std::size_t{16} << 20;  ///< bytes of one string
+inline constexpr int most_json_levels = 64;  ///< of lists and objects in each other
+/// Bytes of one string, which may be the base64 of most_string_bytes.
+inline constexpr std::size_t most_json_text = (most_string_bytes + 2) / 3 * 4;
 
 namespace impl {
 

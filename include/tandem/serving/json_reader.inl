@@ -60,11 +60,13 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
     return tell({JsonEvent::number, {from, static_cast<std::size_t>(c_.at - from)}});
   }
   bool text(JsonEvent::Kind kind, std::string_view s) {
+    if (!tandem::detail::is_utf8(s)) raise_json("a string is not UTF-8 (bytes are sent as {\"b64\": ...})", c_);
+    const bool goes_on = tell({kind, s});
+    // Last: who has got it may know which input it belongs to.
     if (s.size() > most_json_text)
       raise_json("a string has " + std::to_string(s.size()) + " bytes, more than " + std::to_string(most_json_text),
                  c_);
-    if (!tandem::detail::is_utf8(s)) raise_json("a string is not UTF-8 (bytes are sent as {\"b64\": ...})", c_);
-    return tell({kind, s});
+    return goes_on;
   }
   bool begin(JsonEvent::Kind kind) {
     if (++levels_ > most_json_levels)

@@ -6,6 +6,7 @@
 
 #include "tandem/serving/json_number.hpp"
 #include "tandem/serving/json_tensor.hpp"
+#include "tandem/serving/rows.hpp"
 #include "tandem/util/base64.hpp"
 #include "tandem/util/format.hpp"
 
@@ -161,6 +162,7 @@ TANDEM_INLINE void JsonTensor::number(const JsonEvent& e) {
 
 TANDEM_INLINE void JsonTensor::text(std::string_view s) {
   if (dtype_ != DType::string) fail_element("the text " + tandem::detail::escaped_text(s.substr(0, 40)));
+  if (s.size() > most_string_bytes) fail_element(too_long(s.size()));
   add(Bytes(s));
 }
 TANDEM_INLINE void JsonTensor::add(Bytes s) {
@@ -176,6 +178,7 @@ TANDEM_INLINE bool JsonTensor::encoded(const JsonEvent& e) {
     std::string bytes;
     if (!tandem::detail::decode_base64(e.content, bytes, tandem::detail::base64_digits))
       fail_element("what is not base64");
+    if (bytes.size() > most_string_bytes) fail_element(too_long(bytes.size()));
     decoded_ = Bytes(bytes);
     b64_ = has_text;
   } else if (b64_ == has_text && e.kind == JsonEvent::end_object) {

@@ -16,6 +16,8 @@ using saved_model::NamedTensors;
 using saved_model::TensorInfo;
 using Signatures = std::map<std::string, saved_model::Signature>;  ///< by name
 
+inline constexpr std::size_t most_string_bytes = std::size_t{16} << 20;  ///< of an element of a string input
+
 /// Which version of which model. Without a version or a label: the newest version that is available.
 struct ModelSpec {
   std::string name;

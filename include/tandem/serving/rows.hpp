@@ -1,5 +1,7 @@
 // Rows of named tensors. For the definitions of serving.
 #pragma once
+#include <string>
+
 #include "tandem/ops/shape/slice.hpp"
 #include "tandem/serving/request.hpp"
 
@@ -8,6 +10,11 @@ namespace TANDEM_NS::serving::impl {
 /// The product of the other sizes of an input of which one is 0 is at most this: a request of few bytes must not have
 /// a result, or rows to go through, of any size.
 inline constexpr i64 most_of_empty = i64{1} << 24;
+
+/// What errors say of an element of a string input that is longer than most_string_bytes.
+inline std::string too_long(std::size_t bytes) {
+  return "a string of " + std::to_string(bytes) + " bytes, of which there may be " + std::to_string(most_string_bytes);
+}
 
 /// The rows [begin, end) of all tensors.
 inline NamedTensors rows_of(const NamedTensors& all, i64 begin, i64 end) {

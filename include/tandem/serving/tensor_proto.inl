@@ -133,7 +133,11 @@ TANDEM_INLINE Tensor texts_of(std::string_view message, const Shape& shape, i64 
                               i64& fill) {
   std::vector<Bytes> texts;
   for (io::detail::WireReader in(message); in.next();)
-    if (in.is(8, io::detail::WireType::bytes)) texts.emplace_back(in.bytes());
+    if (in.is(8, io::detail::WireType::bytes)) {
+      if (in.bytes().size() > most_string_bytes)
+        refuse_tensor(what, "it has in element " + std::to_string(texts.size()) + " " + too_long(in.bytes().size()));
+      texts.emplace_back(in.bytes());
+    }
   if (static_cast<i64>(texts.size()) != size && (texts.size() != 1 || size > (1 << 20)))
     refuse_tensor(what, "it has " + std::to_string(texts.size()) + " strings, its shape " + to_string(shape) +
                             " takes " + std::to_string(size));
