@@ -91,6 +91,14 @@ TEST_CASE("predict body: the signature's name may stand anywhere") {
   CHECK_THAT(refused(R"({"signature_name":1,"instances":[1]})", s), ContainsSubstring("must be a string value"));
 }
 
+TEST_CASE("predict body: a signature's name counts with letters that are escaped") {
+  const serving::Signatures s{{"serving_default", signature_of({{"x", {{none}, float32}}})},
+                              {"other", signature_of({{"x", {{none}, float32}}})}};
+  CHECK(read_predict(R"({"\u0073ignature_name":"other","instances":[1]})", s).signature == "other");
+  CHECK(read_predict(R"({"instances":[1],"signature\u005fname":"other"})", s).signature == "other");
+  CHECK(read_predict(R"({"a":"\u0001","instances":[1]})", s).signature == "serving_default");
+}
+
 TEST_CASE("predict body: numbers of all dtypes are exact") {
   const auto first = [](const std::string& number, DType d) { return value_of("{\"inputs\":" + number + "}", d, {}); };
   CHECK(first("9223372036854775807", int64).item<i64>() == INT64_MAX);

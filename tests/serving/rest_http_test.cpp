@@ -58,6 +58,8 @@ TEST_CASE("rest: methods, HEAD, OPTIONS and CORS") {
   a = h.rest.handle(request("OPTIONS", predict_path));
   CHECK(a.status == 204);
   CHECK(header(a, "Access-Control-Allow-Origin").empty());
+  CHECK(h.rest.handle(request("OPTIONS", "*")).status == 204);  // of the server
+  CHECK(h.rest.handle(request("GET", "*")).status == 404);
   a = open.rest.handle(request("OPTIONS", predict_path, {{"Origin", "http://a"}}));
   CHECK(a.status == 204);
   CHECK(header(a, "Access-Control-Allow-Origin") == "*");

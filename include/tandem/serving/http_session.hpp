@@ -18,6 +18,7 @@
 #include "tandem/serving/crew.hpp"
 #include "tandem/serving/http_route.hpp"
 #include "tandem/serving/http_server.hpp"
+#include "tandem/serving/http_text.hpp"
 #include "tandem/serving/idle_list.hpp"
 
 namespace TANDEM_NS::serving::impl {
@@ -43,6 +44,24 @@ struct HttpShared {
 };
 
 using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+
+/// Why a request is refused for its header (RFC 9112, 3.2 and 6.1); status 0: it is not. Where another server in front
+/// could see other bounds of the body, the connection must end.
+struct HeaderFault {
+  int status = 0;
+  const char* text = nullptr;
+};
+template <class Header>
+HeaderFault fault_of(const Header& header) {
+  const bool is_old = header.version() < 11;
+  const std::size_t hosts = header.count(http::field::host), codings = header.count(http::field::transfer_encoding);
+  if (hosts > 1 || (hosts == 0 && !is_old)) return {400, "the request needs one header Host"};
+  if (codings == 0) return {};
+  if (is_old) return {400, "HTTP/1.0 has no Transfer-Encoding"};
+  if (codings > 1 || !beast::iequals(header[http::field::transfer_encoding], "chunked"))
+    return {501, "the only Transfer-Encoding is chunked"};
+  return {};
+}
 
 /// Cancels a request whose client has closed its connection.
 class Hangup final : public CrewCheck {
@@ -161,7 +180,8 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
       return refuse(429, "the requests that the server reads take too much memory; try again later");
     if (std::distance(header.begin(), header.end()) > most_headers)
       return refuse(431, "the request has more than 100 headers");
-    if (beast::iequals(header[http::field::expect], "100-continue")) return let_continue();
+    if (const HeaderFault wrong = fault_of(header); wrong.status) return refuse(wrong.status, wrong.text);
+    if (header.version() >= 11 && beast::iequals(header[http::field::expect], "100-continue")) return let_continue();
     read_body();
   }
   void end_request() {
@@ -212,7 +232,7 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
   HttpAnswer answer_of(const CancelToken& cancel) const noexcept {
     const auto view = [](boost::string_view s) { return std::string_view(s.data(), s.size()); };
     try {
-      HttpRequest r{view(given_.method_string()), view(given_.target()), {}, given_.body(), cancel};
+      HttpRequest r{view(given_.method_string()), origin_form(view(given_.target())), {}, given_.body(), cancel};
       for (const auto& field : given_) r.headers.emplace_back(view(field.name_string()), view(field.value()));
       r.waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
       return shared_.handler.handle(r);
@@ -225,6 +245,7 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
     answer_ = {static_cast<http::status>(given.status), 11, std::move(given.body)};
     for (const auto& [name, value] : given.headers) answer_.set(name, value);
     answer_.keep_alive(keep_ && !shared_.is_closing);
+    if (given_.version() < 11 && answer_.keep_alive()) answer_.set(http::field::connection, "keep-alive");
     if (answer_.result() == http::status::no_content) answer_.body().clear();  // has no Content-Length either
     else answer_.prepare_payload();
     serializer_.emplace(answer_);

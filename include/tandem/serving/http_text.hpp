@@ -19,4 +19,15 @@ inline std::string_view trimmed(std::string_view s) {
   return s;
 }
 
+/// The path and query of a request's target, also where that is a whole address as proxies are sent it
+/// ("http://host/v2").
+inline std::string_view origin_form(std::string_view target) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!equal_without_case(target.substr(0, scheme.size()), scheme)) continue;
+    const std::size_t path = target.find('/', scheme.size());
+    return path == target.npos ? "/" : target.substr(path);
+  }
+  return target;
+}
+
 }  // namespace TANDEM_NS::serving::impl

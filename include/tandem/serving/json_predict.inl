@@ -60,7 +60,8 @@ class SignatureNameFinder final : public JsonEvents {
 };
 TANDEM_INLINE std::string find_signature_name(std::string_view json) {
   SignatureNameFinder finder;
-  if (json.find("\"signature_name\"") != json.npos) read_json(json, finder);
+  // The letters of the key may be escaped.
+  if (json.find("\"signature_name\"") != json.npos || json.find("\\u00") != json.npos) read_json(json, finder);
   return finder.name;
 }
 

@@ -107,6 +107,7 @@ TANDEM_INLINE RestPath Rest::path_of(std::string_view target) const {
 }
 
 TANDEM_INLINE HttpAnswer Rest::route(const HttpRequest& request, const RestPath& path) const {
+  if (request.method == "OPTIONS" && request.target == "*") return {204, {{"Allow", "GET, HEAD, POST, OPTIONS"}}};
   if (path.kind == RestPath::unknown)
     return impl::error_answer(404, "Not found: " + std::string(request.target.substr(0, 1024)));
   if (path.kind == RestPath::malformed) return impl::error_answer(400, impl::malformed_text(request));

@@ -1,0 +1,102 @@
+// Messages of HTTP/1.0 and 1.1 that are unusual, or made to deceive a server (RFC 9112), by real sockets.
+#include <optional>
+
+#include "tandem/io.hpp"
+#include "tests/serving/http_client.hpp"
+#include "tests/serving/models.hpp"
+
+namespace messages_test {
+
+using namespace tandem;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
+using serving::Server;
+using testing::Client;
+
+const std::string body = R"({"instances":[1.0]})", answered = R"({"predictions":[2.5]})";
+std::string post(const std::string& headers, const std::string& version = "1.1",
+                 const std::string& target = "/v1/models/half:predict") {
+  return "POST " + target + " HTTP/" + version + "\r\n" + headers + "\r\n";
+}
+const std::string length = "Content-Length: " + std::to_string(body.size()) + "\r\n", host = "Host: h\r\n";
+
+// A server of "half", and what it answers until it closes the connection or a body is whole.
+struct Served {
+  testing::TemporaryFolder folder;
+  std::optional<Server> server;
+  Served() {
+    testing::save_half(folder / "half/1");
+    server.emplace(testing::server_options(folder.path, "half"));
+    server->engine().settle();
+  }
+  std::string ask(const std::string& text) const {
+    const Client client(server->rest_port());
+    client.send(text);
+    return client.receive();
+  }
+};
+
+TEST_CASE("messages: a target may be a whole address") {
+  const Served s;
+  for (const char* origin : {"http://h", "HTTP://h:80", "https://user@h"})
+    CHECK_THAT(s.ask(post(host + length, "1.1", std::string(origin) + "/v1/models/half:predict") + body),
+               StartsWith("HTTP/1.1 200") && EndsWith(answered));
+  CHECK_THAT(s.ask("GET http://h HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 200"));  // the page
+  CHECK_THAT(s.ask("GET http://h/v3 HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 404"));
+  CHECK_THAT(s.ask("GET ftp://h/v2 HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 404"));
+}
+
+TEST_CASE("messages: one header Host, which HTTP/1.0 need not have") {
+  const Served s;
+  CHECK_THAT(s.ask(post(length) + body), StartsWith("HTTP/1.1 400") && ContainsSubstring("needs one header Host") &&
+                                             ContainsSubstring("Connection: close"));
+  CHECK_THAT(s.ask(post(host + host + length) + body), StartsWith("HTTP/1.1 400"));
+  CHECK_THAT(s.ask(post("Host: \r\n" + length) + body), StartsWith("HTTP/1.1 200"));
+  CHECK_THAT(s.ask(post(length, "1.0") + body), StartsWith("HTTP/1.1 200"));
+  CHECK_THAT(s.ask(post(host + host + length, "1.0") + body), StartsWith("HTTP/1.1 400"));
+}
+
+// Where a server in front takes the end of a body to be elsewhere, what follows it is a request that nobody has sent.
+TEST_CASE("messages: a body has one end, whoever reads it") {
+  const Served s;
+  const std::string pieces = "13\r\n" + body + "\r\n0\r\n\r\n", hidden = "GET /v2 HTTP/1.1\r\nHost: h\r\n\r\n";
+  CHECK_THAT(s.ask(post(host + "Transfer-Encoding: Chunked\r\n") + pieces), EndsWith(answered));
+  const struct {
+    std::string request;
+    int status;
+  } cases[] = {
+      {post(host + "Transfer-Encoding: gzip, chunked\r\n") + pieces, 501},
+      {post(host + "Transfer-Encoding: identity\r\n") + body, 501},
+      {post(host + "Transfer-Encoding: xchunked\r\n") + pieces, 501},
+      {post(host + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n") + pieces, 400},
+      {post("Transfer-Encoding: chunked\r\n", "1.0") + pieces, 400},
+      {post(host + length + "Transfer-Encoding: chunked\r\n") + pieces, 400},
+      {post(host + length + "Content-Length: 3\r\n") + body, 400},
+      {post(host + "Content-Length: +19\r\n") + body, 400},
+      {post(host + "Content-Length : 19\r\n") + body, 400},
+      {post(host + "Transfer-Encoding: chunked\r\n") + "13 \n" + body, 400},
+      {post(host + "Transfer-Encoding: chunked\r\n") + "10000000000000013\r\n" + body, 400},
+  };
+  for (const auto& c : cases) {
+    CAPTURE(c.request);
+    const Client client(s.server->rest_port());
+    client.send(c.request + hidden);
+    const std::string answer = client.receive();
+    CHECK_THAT(answer, StartsWith("HTTP/1.1 " + std::to_string(c.status)));
+    CHECK(client.receive().empty());  // the connection has ended
+    CHECK(answer.find("\"name\":\"tandem\"") == answer.npos);
+  }
+}
+
+TEST_CASE("messages: clients of HTTP/1.0 get no 100, and are told that a connection stays") {
+  const Served s;
+  CHECK_THAT(s.ask(post(length + "Expect: 100-continue\r\n", "1.0") + body),
+             StartsWith("HTTP/1.1 200") && ContainsSubstring("Connection: close"));
+  const Client client(s.server->rest_port());
+  for (int i = 0; i < 2; ++i) {
+    client.send(post(length + "Connection: keep-alive\r\n", "1.0") + body);
+    CHECK_THAT(client.receive(), ContainsSubstring("Connection: keep-alive") && EndsWith(answered));
+  }
+}
+
+}  // namespace messages_test
