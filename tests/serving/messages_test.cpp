@@ -99,4 +99,20 @@ TEST_CASE("messages: clients of HTTP/1.0 get no 100, and are told that a connect
   }
 }
 
+TEST_CASE("messages: what is not a tf.Example is the fault of who sends it") {
+  const testing::TemporaryFolder folder;
+  const auto scores = function([](const Tensor& a) { return a * 2.f; });
+  const saved_model::ExampleOptions features{{{"a", io::FixedLenFeature{{2}, float32}}}};
+  saved_model::save(folder / "examples/1", {{"serving_default", saved_model::classify(scores, features, {"scores"})}});
+  Server server(testing::server_options(folder.path, "examples"));
+  server.engine().settle();
+  const Client client(server.rest_port());
+  const std::string infer = R"({"inputs":[{"name":"inputs","shape":[1],"datatype":"BYTES","data":["a"]}]})";
+  for (const std::string& answer : {client.ask("POST", "/v1/models/examples:predict", R"({"instances":["a"]})"),
+                                    client.ask("POST", "/v2/models/examples/infer", infer)})
+    CHECK_THAT(answer, StartsWith("HTTP/1.1 400") && ContainsSubstring("element 0 is not an Example"));
+  CHECK_THAT(server.engine().metrics(),
+             ContainsSubstring("code=\"INVALID_ARGUMENT\"") && !ContainsSubstring("DATA_LOSS"));
+}
+
 }  // namespace messages_test

@@ -139,6 +139,15 @@ TANDEM_INLINE void keep_only(NamedTensors& outputs, const std::vector<std::strin
   std::erase_if(outputs,
                 [&](const auto& o) { return std::find(wanted.begin(), wanted.end(), o.first) == wanted.end(); });
 }
+// Calls f. A model reads no files: data that it finds damaged are those of the request, such as tf.Examples.
+template <class F>
+Response with_data_of_request(const F& f) {
+  try {
+    return f();
+  } catch (const errors::DataLossError& e) {
+    errors::raise<errors::InvalidArgumentError>("serving", e.message());
+  }
+}
 // The gRPC status of the exception that is handled; what it says is for who answers the client (status.hpp).
 TANDEM_INLINE int current_code() {
   try {
@@ -254,7 +263,7 @@ TANDEM_INLINE Response Engine::predict(const Request& request) {
     }
     servable = p.manager.acquire(request.model);
     const CallScope until_grace_ends({.cancel = p.grace_is_over});
-    Response r = p.run(request, *servable, times);
+    Response r = impl::with_data_of_request([&] { return p.run(request, *servable, times); });
     p.answered(request, servable, 0, impl::seconds_since(begin), times);
     return r;
   } catch (...) {

@@ -26,11 +26,7 @@ TANDEM_INLINE Response run_examples(Core& core, const ModelSpec& model, const Te
                                     const CallInfo& call) {
   Request r{.model = model, .inputs = {}, .method = method, .call = call.call, .protocol = "grpc"};
   r.inputs.emplace("inputs", examples);
-  try {
-    return core.predict(r);
-  } catch (const errors::DataLossError& e) {  // what a client sent is not a tf.Example
-    errors::raise<errors::InvalidArgumentError>("serving", e.message());
-  }
+  return core.predict(r);
 }
 [[noreturn]] TANDEM_INLINE void raise_examples(const char* method) {
   errors::raise<errors::InternalError>("serving",
