@@ -75,6 +75,9 @@ Devices look() {
   return d;
 }
 
+// What this thread has selected last, or -1.
+thread_local int selected = -1;
+
 // Whether this process is a child, and its parent had used a GPU: the driver does not work in it.
 std::atomic<bool> in_child{false};
 
@@ -182,7 +185,8 @@ const Devices& devices() {
   return *d;
 }
 
-// The runtime's own value counts: other code of the program may have selected another device.
+// The runtime's own value counts: other code of the program may have selected another device. A thread that has
+// selected none has device 0, but not its context, which functions of the driver need.
 void use_device(int device) {
   if (in_child.load(std::memory_order_relaxed))
     errors::raise<errors::UnavailableError>(
@@ -190,7 +194,9 @@ void use_device(int device) {
         "a GPU cannot be used in a process that fork() made after its parent had used one (fork earlier, or use exec)");
   int current = -1;
   check(cudaGetDevice(&current), "device", "selection");
-  if (current != device) check(cudaSetDevice(device), "device", "selection");
+  if (current == device && selected == device) return;
+  check(cudaSetDevice(device), "device", "selection");
+  selected = device;
 }
 
 const Queue& queue(int device) {

@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <unordered_map>
@@ -54,19 +56,34 @@ std::string error_text(CUresult status) {
   return text ? text : "unknown error";
 }
 
-// Its program and form on a device, as bytes.
-std::string key_of(int device, const FusedMachine& m, const FusedForm& form) {
-  std::string key;
-  const auto add = [&](auto... n) { (key.push_back(static_cast<char>(n)), ...); };
-  add(device, form.width, form.axes, m.inputs, m.count, m.slots);
-  for (int k = 0; k < m.inputs; ++k) add(m.in_type[k], form.access[k]);
-  for (int k = 0; k < m.count; ++k) {
-    const FusedInstruction& i = m.code[k];
-    add(i.code, i.in[0], i.in[1], i.in[2], i.slot, i.output);
-    if (i.output != FusedInstruction::nowhere) add(m.out_type[i.output]);
+// A program and its form on a device, as bytes. It is made for each launch, so it allocates nothing.
+class Key {
+ public:
+  Key(int device, const FusedMachine& m, const FusedForm& form) {
+    add(device, form.width, form.axes, m.inputs, m.count, m.slots);
+    for (int k = 0; k < m.inputs; ++k) add(m.in_type[k], form.access[k]);
+    for (int k = 0; k < m.count; ++k) {
+      const FusedInstruction& i = m.code[k];
+      add(i.code, i.in[0], i.in[1], i.in[2], i.slot, i.output);
+      if (i.output != FusedInstruction::nowhere) add(m.out_type[i.output]);
+    }
   }
-  return key;
-}
+  std::string_view bytes() const { return {bytes_, size_}; }
+
+ private:
+  template <class... N>
+  void add(N... n) {
+    ((bytes_[size_++] = static_cast<char>(n)), ...);
+  }
+
+  char bytes_[6 + 2 * most_fused_inputs + 7 * most_fused_instructions];
+  std::size_t size_ = 0;
+};
+// Looks up without a string of its own.
+struct KeyHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
+};
 
 // All text that a kernel is made of, and what else its image depends on.
 std::string text_of(const std::string& source, int capability) {
@@ -90,12 +107,12 @@ class Kernels {
   /// Null: not there yet.
   CUfunction find(int device, const FusedMachine& machine, const FusedForm& form, KernelCompilation how) {
     if (!kernel_compiler().why_off.empty()) return warn_once(kernel_compiler().why_off), nullptr;
-    std::string key = key_of(device, machine, form);
+    const Key key(device, machine, form);
     std::unique_lock lock(mutex_);
     if (stopped_) return nullptr;
-    const auto [at, is_new] = known_.try_emplace(key, nullptr);
-    if (!is_new) return at->second;
-    Job job{device, std::move(key), fused_source(machine, form)};
+    if (const auto at = known_.find(key.bytes()); at != known_.end()) return at->second;
+    Job job{device, std::string(key.bytes()), fused_source(machine, form)};
+    known_.emplace(job.key, nullptr);
     if (how == KernelCompilation::wait) {
       lock.unlock();
       return make(job);
@@ -242,7 +259,7 @@ class Kernels {
 
   std::mutex mutex_;
   std::condition_variable idle_;
-  std::unordered_map<std::string, CUfunction> known_;  // null: asked for, or failed
+  std::unordered_map<std::string, CUfunction, KeyHash, std::equal_to<>> known_;  // null: asked for, or failed
   std::deque<Job> jobs_;
   std::thread thread_;
   bool running_ = false, stopped_ = false;

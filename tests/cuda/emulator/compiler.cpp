@@ -81,6 +81,7 @@ namespace emulator {
 void break_compiler(bool broken) { is_broken = broken; }
 
 CUresult load_kernel(CUmodule* module, const void* image) {
+  if (!has_context()) return CUDA_ERROR_INVALID_CONTEXT;
   std::size_t size = 0;
   std::memcpy(&size, image, sizeof(size));
   const testing::TemporaryFolder folder;
@@ -97,6 +98,7 @@ CUresult kernel_function(CUfunction* function, CUmodule module, const char*) {
 }
 CUresult launch_kernel(CUfunction function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                        unsigned, CUstream stream, void** parameters, void**) {
+  if (!has_context()) return CUDA_ERROR_INVALID_CONTEXT;
   const Compiled* const kernel = reinterpret_cast<const Compiled*>(function);
   const std::string parameter(static_cast<const char*>(parameters[0]), kernel->bytes);
   submit(stream, [=] {

@@ -4,6 +4,7 @@
 
 namespace emulator {
 
+bool has_context();  // whether the thread has selected a device: what follows needs its context
 CUresult load_kernel(CUmodule* module, const void* image);
 CUresult kernel_function(CUfunction* function, CUmodule module, const char* name);
 CUresult launch_kernel(CUfunction function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,

@@ -17,8 +17,9 @@ namespace {
 
 constexpr std::size_t region_bytes = std::size_t(1) << 30;
 constexpr int device_number = 3;  // one region serves all; the kernels were not built for the last one
-int current_device = 0;
-cudaError_t failure = cudaSuccess;  // of a kernel that ran: what the next wait or request for memory finds
+thread_local int current_device = 0;
+thread_local bool is_current = false;  // a context, as the functions of the driver need: once a device was selected
+cudaError_t failure = cudaSuccess;     // of a kernel that ran: what the next wait or request for memory finds
 cudaError_t last_error = cudaSuccess;
 const void* managed = nullptr;
 int peer_accesses = 0;
@@ -81,6 +82,7 @@ bool is_device(const void* p) {
   return at >= region().begin && at < region().begin + region_bytes;
 }
 
+bool has_context() { return is_current; }
 bool supports_device() { return current_device < device_number - 1; }
 void fail() { failure = cudaErrorIllegalAddress; }
 bool has_crashed() {
@@ -103,7 +105,10 @@ using Graph = std::vector<std::function<void()>>;
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* n) { return *n = emulator::device_number, cudaSuccess; }
-cudaError_t cudaSetDevice(int device) { return emulator::current_device = device, cudaSuccess; }
+cudaError_t cudaSetDevice(int device) {
+  emulator::is_current = true;
+  return emulator::current_device = device, cudaSuccess;
+}
 cudaError_t cudaGetDevice(int* device) { return *device = emulator::current_device, cudaSuccess; }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int) {
   return *value = what == cudaDevAttrPageableMemoryAccess ? 0 : 9, cudaSuccess;
