@@ -55,6 +55,27 @@ std::vector<StrategyReport> after_steps(int ranks, int steps, bool traced, bool 
   return r;
 }
 
+TEST_CASE("buckets have an eighth of all bytes, within the sizes that the options give") {
+  const auto buckets = [](const distribute::StrategyOptions& options) {
+    std::size_t n = 0;
+    SimCluster(2).run([&](const Communicator& w) {
+      const MultiWorkerMirroredStrategy strategy(options);
+      const auto scope = strategy.scope();
+      std::vector<Variable> weights;
+      for (int i = 0; i < 16; ++i) weights.emplace_back(zeros({96}));
+      optimizers::SGD(1.0).apply_gradients(std::vector<Gradient>(16, Gradient(ones({96}))), weights);
+      const StrategyReport report = strategy.report();
+      if (w.rank() == 0)
+        for (const StrategyReport::Operation& o : report.operations) n += o.name.starts_with("all_reduce bucket");
+    });
+    return n;
+  };
+  CHECK(buckets({}) == 1);
+  CHECK(buckets({.first_bucket_bytes = 384}) == 9);  // one gradient, then two at a time
+  CHECK(buckets({.bucket_bytes = 384, .first_bucket_bytes = 384}) == 16);
+  CHECK(buckets({.first_bucket_bytes = 4 * 384}) == 4);
+}
+
 TEST_CASE("report: a step is computation and exposed communication; buckets have bytes, flight and waits") {
   for (const bool traced : {false, true})
     for (const bool tells : {false, true}) {
