@@ -11,6 +11,9 @@
 
 namespace TANDEM_NS::distribute::impl {
 
+/// "90 rows of all processes in the first step, of a Variable with 100".
+std::string rows_text(i64 rows, i64 of);
+
 /// An operation of a group, in nanoseconds of Transport::now().
 struct CallTime {
   i64 begun = 0, ended = 0, exposed = 0;

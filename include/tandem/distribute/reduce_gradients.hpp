@@ -17,8 +17,22 @@ class KeptOfGradients {
   /// The gradient as bfloat16, with what rounding has taken from those before: StrategyOptions::error_feedback.
   Tensor rounded(const Tensor& gradient, const Variable& variable);
 
+  /// How a row-sparse gradient travels.
+  struct Table {
+    std::string variable, label;
+    bool is_dense = false;
+    i64 rows = -1, of = -1;  // of all ranks in the first step, and of the Variable; -1: unknown
+  };
+  /// Decides it when the Variable's gradient is first added up, alike in all ranks, whose numbers of rows are exchanged
+  /// for it: dense, if these are at least half of the Variable's rows. In a trace the rows are not known yet: their
+  /// number is that of the gradient, equal ones included, and if its shape does not have it, the rows are exchanged.
+  const Table& table_of(const Communicator& group, const StrategyOptions& options, const Gradient& gradient,
+                        const Variable& variable);
+  const std::map<u64, Table>& tables() const { return tables_; }
+
  private:
-  std::map<u64, Variable> left_{};  // by the id of the Variable
+  std::map<u64, Variable> left_{};  // by the id of the Variable, as the tables
+  std::map<u64, Table> tables_{};
 };
 
 /// What the rows of a Variable's row-sparse gradient are called in errors and reports: "rows of 'table'".

@@ -1,8 +1,11 @@
 // Definitions of distribute/reduce_gradients.hpp.
 #pragma once
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <string>
 
+#include "tandem/base/warning.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/distribute/bucket.hpp"
@@ -16,6 +19,7 @@
 #include "tandem/ops/create/fill.hpp"
 #include "tandem/ops/create/outside_trace.hpp"
 #include "tandem/ops/index/gather.hpp"
+#include "tandem/ops/index/mask.hpp"
 #include "tandem/ops/index/segment.hpp"
 #include "tandem/ops/index/sort.hpp"
 #include "tandem/ops/index/unique.hpp"
@@ -83,19 +87,23 @@ class BucketPlan {
 TANDEM_INLINE std::string rows_label(const Variable& variable) {
   return std::string(CallTimes::of_rows) + "'" + variable.name() + "'";
 }
+// The rows that each rank has.
+inline Tensor row_counts(const Communicator& group, const Tensor& rows, const Variable& variable) {
+  const Tensor own = reshape(shape(rows, {.out_type = DType::int64})[0], {1});
+  return all_gather(own, {.name = variable.name(), .equal_rows = true, .group = group});
+}
+inline Tensor all_rows(const Communicator& group, const Tensor& own, const Tensor& each, const std::string& label) {
+  return apply1(all_gather_op, rules::CollectiveAttrs{group.name(), ReduceOp::sum, 0, label}, no_options, own, each);
+}
+inline std::string indices_label(const Variable& variable) { return "indices of '" + variable.name() + "'"; }
 // The rows of all ranks; equal ones of one rank are added up before they travel.
 inline Gradient gathered(const Communicator& group, const Gradient& g, const Variable& variable) {
   const IndexedSlices s = g.slices();
   const Unique rows = unique(s.indices);
   const Tensor sums = unsorted_segment_sum(s.values, rows.idx, get_shape(rows.y)[0]);
-  const std::string &name = variable.name(), label = rows_label(variable);
-  Groups::check_alive("all_gather", group);
-  const Tensor each =
-      all_gather(shape(rows.y, {.out_type = DType::int64}), {.name = name, .equal_rows = true, .group = group});
-  const rules::CollectiveAttrs attrs{group.name(), ReduceOp::sum, 0, label};
-  const rules::CollectiveAttrs indices{group.name(), ReduceOp::sum, 0, "indices of '" + name + "'"};
-  return IndexedSlices{apply1(all_gather_op, attrs, no_options, sums, each),
-                       apply1(all_gather_op, indices, no_options, rows.y, each), s.like};
+  const Tensor each = row_counts(group, rows.y, variable);
+  return IndexedSlices{all_rows(group, sums, each, rows_label(variable)),
+                       all_rows(group, rows.y, each, indices_label(variable)), s.like};
 }
 
 // The number whose log2(count) bits are those of n in reverse.
@@ -106,14 +114,15 @@ inline i64 reversed_bits(i64 n, i64 count) {
 }
 // The rows of all shards in the order in which one process would have put them together (train/shards.inl): ranks with
 // their bits reversed. Equal rows are not added up before, as their sum depends on the order.
-TANDEM_INLINE Gradient ordered_rows(const Communicator& group, const Gradient& g, const std::string& name) {
+TANDEM_INLINE Gradient ordered_rows(const Communicator& group, const Gradient& g, const Variable& variable) {
   if (group.size() == 1) return g;
   const IndexedSlices s = g.slices();
   const Tensor rows = cast(s.indices, DType::int64);
   const Tensor place = zeros_like(rows) + constant(reversed_bits(group.rank(), group.size()));
-  const Tensor all = all_gather(stack({rows, place}, {.axis = 1}), {.name = name, .group = group});
+  const Tensor each = row_counts(group, rows, variable);
+  const Tensor all = all_rows(group, stack({rows, place}, {.axis = 1}), each, indices_label(variable));
   const Tensor order = argsort(all(Slice(), 1));
-  return IndexedSlices{gather(all_gather(s.values, {.name = name, .group = group}), order),
+  return IndexedSlices{gather(all_rows(group, s.values, each, rows_label(variable)), order),
                        gather(cast(all(Slice(), 0), s.indices.dtype()), order), s.like};
 }
 
@@ -147,29 +156,89 @@ TANDEM_INLINE Tensor KeptOfGradients::rounded(const Tensor& gradient, const Vari
   return sent;
 }
 
-TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, const StrategyOptions& options,
-                                                     const std::vector<Gradient>& gradients,
-                                                     const std::vector<Variable>& variables, KeptOfGradients& kept) {
-  const bool compress = options.compression == Compression::bfloat16;
-  const auto stays = [&](std::size_t i) { return i < variables.size() && !variables[i].aggregate(); };
+// The rows of a gradient that this rank would send; -1 if they are not known.
+inline i64 rows_of(const Gradient& g) {
+  const i64 values = g.values().shape().dim(0), all = g.shape().dim(0);
+  if (!g.shape().is_fully_defined()) return -1;
+  if (!g.values().is_symbolic()) return unique(g.indices()).y.shape().dim(0);
+  return values == none ? -1 : std::min(values, all);
+}
+TANDEM_INLINE const KeptOfGradients::Table& KeptOfGradients::table_of(const Communicator& group,
+                                                                      const StrategyOptions& options, const Gradient& g,
+                                                                      const Variable& variable) {
+  if (const auto found = tables_.find(variable.id()); found != tables_.end()) return found->second;
+  Table t{variable.name(), rows_label(variable)};
+  if (group.size() > 1 && options.virtual_shards == 0 && !is_complex(g.dtype())) {  // DenseRows compares numbers
+    const i64 own = rows_of(g);
+    std::vector<i64> all(static_cast<std::size_t>(group.size())), receive(all.size(), 1);
+    group.run({.kind = Collective::all_gather,
+               .dtype = DType::int64,
+               .input = &own,
+               .output = all.data(),
+               .count = 1,
+               .receive = {receive.data(), receive.size()}},
+              "all_gather", "numbers of " + t.label);
+    if (std::find(all.begin(), all.end(), -1) == all.end()) {
+      t.rows = std::accumulate(all.begin(), all.end(), i64{0}), t.of = g.shape().dim(0);
+      t.is_dense = 2 * t.rows >= t.of;
+    }
+    if (t.is_dense && group.rank() == 0)
+      tandem::detail::warn(
+          ("distribute: the row-sparse gradient of '" + t.variable + "' travels dense: " + rows_text(t.rows, t.of))
+              .c_str());
+  }
+  return tables_.emplace(variable.id(), std::move(t)).first->second;
+}
+// A row-sparse gradient as what the ranks can add up, and back: its dense form, and how often each row is in it. An
+// optimizer updates only the rows that a gradient has.
+struct DenseRows {
+  static std::array<Tensor, 2> of(const Gradient& g) {
+    const IndexedSlices s = g.slices();
+    return {g.tensor(),
+            unsorted_segment_sum(ones_like(cast(s.indices, s.values.dtype())), s.indices, g.shape().dim(0))};
+  }
+  static Gradient from(const std::vector<Tensor>& sums, const Gradient& like) {
+    const Tensor rows = reshape(where(sums[1] > 0), {-1});
+    return IndexedSlices{gather(sums[0], rows), cast(rows, like.indices().dtype()), like.like()};
+  }
+};
+
+// The gradients that travel in buckets.
+TANDEM_INLINE BucketPlan planned(const Communicator& group, const StrategyOptions& options,
+                                 const std::vector<Gradient>& gradients, const std::vector<Variable>& variables,
+                                 KeptOfGradients& kept) {
   BucketPlan plan(options);
-  std::vector<Gradient> r = gradients;
   for (std::size_t i = gradients.size(); i-- > 0;) {
     const Gradient& g = gradients[i];
-    if (!g.is_set() || g.is_sparse() || stays(i)) continue;
+    const bool is_of_variable = i < variables.size();
+    if (!g.is_set() || (is_of_variable && !variables[i].aggregate())) continue;
+    if (g.is_sparse()) {
+      if (kept.table_of(group, options, g, variables[i]).is_dense)
+        for (const Tensor& t : DenseRows::of(g)) plan.add(t, i);
+      continue;
+    }
     if (!g.values().shape().is_fully_defined())
       errors::raise<errors::InvalidArgumentError>(
-          "all_reduce", "the gradient " +
-                            (i < variables.size() ? "of '" + variables[i].name() + "'" : std::to_string(i)) +
+          "all_reduce", "the gradient " + (is_of_variable ? "of '" + variables[i].name() + "'" : std::to_string(i)) +
                             " has unknown sizes, " + to_string(g.values().spec()) +
                             ": give it the shape of the Variable, reshape(g, {..})");
-    const bool narrow = compress && i < variables.size() && g.values().dtype() == DType::float32;
+    const bool narrow =
+        options.compression == Compression::bfloat16 && is_of_variable && g.values().dtype() == DType::float32;
     plan.add(!narrow                  ? g.dense()
              : options.error_feedback ? kept.rounded(g.dense(), variables[i])
                                       : cast(g.dense(), DType::bfloat16),
              i);
   }
   plan.divide();
+  return plan;
+}
+
+TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, const StrategyOptions& options,
+                                                     const std::vector<Gradient>& gradients,
+                                                     const std::vector<Variable>& variables, KeptOfGradients& kept) {
+  std::vector<Gradient> r = gradients;
+  Groups::check_alive("all_reduce", group);
+  const BucketPlan plan = planned(group, options, gradients, variables, kept);
   std::vector<Tensor> tokens;
   std::vector<std::string> labels;
   const bool is_ordered = options.virtual_shards > 0;
@@ -178,16 +247,21 @@ TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, 
     if (!is_ordered) tokens.push_back(start_bucket(group, static_cast<i64>(b), labels[b], plan.buckets[b].tensors));
   }
   for (std::size_t i = 0; i < gradients.size(); ++i)
-    if (gradients[i].is_sparse() && !stays(i))
-      r[i] = is_ordered ? ordered_rows(group, gradients[i], variables[i].name())
-                        : gathered(group, gradients[i], variables[i]);
+    if (gradients[i].is_sparse() && variables[i].aggregate() &&
+        !kept.table_of(group, options, gradients[i], variables[i]).is_dense)
+      r[i] = (is_ordered ? ordered_rows : gathered)(group, gradients[i], variables[i]);
+  std::vector<std::vector<Tensor>> sums(gradients.size());
   for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
     const PlannedBucket& bucket = plan.buckets[b];
-    const std::vector<Tensor> sums =
+    const std::vector<Tensor> of_bucket =
         is_ordered ? ordered_sums(group, bucket, labels[b])
                    : wait_bucket(group, static_cast<i64>(b), labels[b], tokens[b], bucket.tensors);
-    for (std::size_t k = 0; k < sums.size(); ++k)
-      r[bucket.owners[k]] = cast(sums[k], gradients[bucket.owners[k]].values().dtype());
+    for (std::size_t k = 0; k < of_bucket.size(); ++k) sums[bucket.owners[k]].push_back(of_bucket[k]);
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i].empty()) continue;
+    const Gradient& g = gradients[i];
+    r[i] = g.is_sparse() ? DenseRows::from(sums[i], g) : Gradient(cast(sums[i][0], g.values().dtype()));
   }
   return r;
 }

@@ -15,6 +15,10 @@ namespace impl {
 inline double seconds_of(i64 nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 inline std::string milliseconds(double seconds) { return tandem::detail::fixed_text(seconds * 1e3, 3) + " ms"; }
 
+TANDEM_INLINE std::string rows_text(i64 rows, i64 of) {
+  return std::to_string(rows) + " rows of all processes in the first step, of a Variable with " + std::to_string(of);
+}
+
 TANDEM_INLINE StrategyReport::Rank CallTimes::rank() const {
   StrategyReport::Rank r;
   r.steps = steps_.count;
@@ -33,8 +37,10 @@ TANDEM_INLINE std::vector<StrategyReport::Operation> CallTimes::operations() con
 }
 TANDEM_INLINE StrategyReport::Table CallTimes::table(const std::string& variable, const std::string& label) const {
   const auto found = operations_.find("all_gather " + label);
-  if (found == operations_.end()) return {variable, 0, 0};
-  return {variable, found->second.calls, found->second.rows};
+  StrategyReport::Table r;
+  r.variable = variable;
+  if (found != operations_.end()) r.calls = found->second.calls, r.rows = found->second.rows;
+  return r;
 }
 
 }  // namespace impl
@@ -65,9 +71,13 @@ TANDEM_INLINE std::string to_string(const StrategyReport& report) {
          impl::bytes_text(o.bytes / std::max<i64>(o.calls, 1)) + ", " + impl::milliseconds(o.seconds / calls) +
          " in flight, " + impl::milliseconds(o.exposed / calls) + " exposed\n";
   }
-  for (const StrategyReport::Table& t : report.tables)
-    r += "row-sparse gradient of '" + t.variable + "': " + std::to_string(t.rows) + " rows sent in " +
-         std::to_string(t.calls) + (t.calls == 1 ? " call" : " calls") + "\n";
+  for (const StrategyReport::Table& t : report.tables) {
+    r += "row-sparse gradient of '" + t.variable + "': ";
+    if (t.is_dense) r += "travels dense";
+    else r += std::to_string(t.rows) + " rows sent in " + std::to_string(t.calls) + (t.calls == 1 ? " call" : " calls");
+    if (t.first_rows >= 0) r += " (" + impl::rows_text(t.first_rows, t.of_rows) + ")";
+    r += "\n";
+  }
   return r;
 }
 

@@ -79,7 +79,8 @@ struct InputContext {
 ///     its rows; a data set that did not come through distribute_dataset is read by all of them, as it is.
 ///
 /// Gradients travel in buckets, the last layers' first, while a traced step computes those of the first layers.
-/// Row-sparse gradients are merged locally, and their rows exchanged. Every process must run the same program, with
+/// Row-sparse gradients are merged locally, and their rows exchanged, unless most of the Variable's would be: then they
+/// travel dense. Every process must run the same program, with
 /// the same numbers of steps.
 class TANDEM_API MultiWorkerMirroredStrategy {
  public:

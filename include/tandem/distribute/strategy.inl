@@ -1,7 +1,6 @@
 // Definitions of distribute/strategy.hpp.
 #pragma once
 #include <exception>
-#include <map>
 
 #include "tandem/base/error.hpp"
 #include "tandem/core/elastic_replication.hpp"
@@ -50,8 +49,6 @@ struct MultiWorkerMirroredStrategy::State final : ElasticReplication {
   }
   std::vector<Gradient> sum_gradients(const std::vector<Gradient>& gradients,
                                       const std::vector<Variable>& variables) override {
-    for (std::size_t i = 0; i < gradients.size(); ++i)
-      if (gradients[i].is_sparse()) tables.emplace(variables[i].name(), impl::rows_label(variables[i]));
     return impl::reduce_gradients(group, options, gradients, variables, kept);
   }
   Tensor sum(const Tensor& x) override { return all_reduce(x, {.group = group}); }
@@ -93,7 +90,6 @@ struct MultiWorkerMirroredStrategy::State final : ElasticReplication {
   const StrategyOptions options;
   impl::CallTimes times;
   impl::KeptOfGradients kept;
-  std::map<std::string, std::string> tables;  // the labels of row-sparse gradients, by the Variables' names
   const u64 own_id = new_id(context);
 };
 
@@ -157,7 +153,11 @@ TANDEM_INLINE StrategyReport MultiWorkerMirroredStrategy::report() const {
   const impl::CallTimes& times = state_->times;
   StrategyReport r;
   r.rank = group().rank(), r.operations = times.operations();
-  for (const auto& [variable, label] : state_->tables) r.tables.push_back(times.table(variable, label));
+  for (const auto& entry : state_->kept.tables()) {
+    const impl::KeptOfGradients::Table& t = entry.second;
+    StrategyReport::Table& to = r.tables.emplace_back(times.table(t.variable, t.label));
+    to.is_dense = t.is_dense, to.first_rows = t.rows, to.of_rows = t.of;
+  }
   const StrategyReport::Rank own = times.rank();
   const std::vector<i64> receive(static_cast<std::size_t>(group().size()), 3);
   const double numbers[] = {static_cast<double>(own.steps), own.step, own.exposed};
