@@ -112,7 +112,7 @@ TEST_CASE("grpc: texts as BYTES, both ways") {
   CHECK(client.call(path("ModelInfer"), with_raw(infer_request({.datatype = "BYTES"}), "\xff\xff\xff\x7f")).code == 3);
   append_field(contents, 8, std::string(serving::most_string_bytes + 1, 'a'));
   const GrpcAnswer a =
-      client.call(path("ModelInfer"), infer_request({.datatype = "BYTES", .size = 4, .contents = contents}));
+      client.call(path("ModelInfer"), infer_request({.datatype = "BYTES", .contents = contents, .size = 4}));
   CHECK(a.code == 3);
   CHECK_THAT(a.text, ContainsSubstring("has in element 3 a string of 16777217 bytes"));
 }
