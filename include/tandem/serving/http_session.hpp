@@ -1,7 +1,5 @@
 // HttpSession: one connection of an HttpServer. For its definitions.
 #pragma once
-#include <poll.h>
-
 #include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -16,6 +14,7 @@
 
 #include "tandem/base/warning.hpp"
 #include "tandem/serving/crew.hpp"
+#include "tandem/serving/hangup.hpp"
 #include "tandem/serving/http_route.hpp"
 #include "tandem/serving/http_server.hpp"
 #include "tandem/serving/http_text.hpp"
@@ -62,20 +61,6 @@ HeaderFault fault_of(const Header& header) {
     return {501, "the only Transfer-Encoding is chunked"};
   return {};
 }
-
-/// Cancels a request whose client has closed its connection.
-class Hangup final : public CrewCheck {
- public:
-  Hangup(int socket, const CancelToken& cancel) : socket_(socket), cancel_(cancel) {}
-  void check() override {
-    pollfd state{socket_, POLLRDHUP, 0};
-    if (::poll(&state, 1, 0) == 1) cancel_.cancel();
-  }
-
- private:
-  const int socket_;
-  const CancelToken& cancel_;
-};
 
 /// One connection, plain or by TLS. Its handlers run one after the other, on the strand of its stream.
 template <class Stream>
