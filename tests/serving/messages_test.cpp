@@ -88,6 +88,21 @@ TEST_CASE("messages: a body has one end, whoever reads it") {
   }
 }
 
+// What a server keeps of a message before it knows what it means has a limit.
+TEST_CASE("messages: endless chunk headers and trailers are refused, long chunks are not") {
+  const Served s;
+  const std::string head = post(host + "Transfer-Encoding: chunked\r\n"), line = "X: " + std::string(997, 'a') + "\r\n";
+  std::string trailers = "0\r\n";
+  for (int i = 0; i < 200; ++i) trailers += line;
+  for (const std::string& endless : {trailers, "5;a=" + std::string(200000, 'a'), std::string(200000, '0')}) {
+    CAPTURE(endless.substr(0, 10));
+    CHECK_THAT(s.ask(head + endless), StartsWith("HTTP/1.1 431") && ContainsSubstring("Connection: close"));
+  }
+  const std::string spaces(0x40000, ' ');
+  CHECK_THAT(s.ask(head + "40000\r\n" + spaces + "\r\n13\r\n" + body + "\r\n0\r\n" + line + "\r\n"),
+             StartsWith("HTTP/1.1 200") && EndsWith(answered));
+}
+
 TEST_CASE("messages: clients of HTTP/1.0 get no 100, and are told that a connection stays") {
   const Served s;
   CHECK_THAT(s.ask(post(length + "Expect: 100-continue\r\n", "1.0") + body),

@@ -28,7 +28,8 @@ namespace http = beast::http;
 using tcp = net::ip::tcp;
 
 inline constexpr std::chrono::seconds header_time{10}, idle_time{60}, write_time{30}, discard_time{2}, sweep_time{5};
-inline constexpr std::size_t most_header_bytes = 16 << 10, most_discarded_bytes = 1 << 20;
+inline constexpr std::size_t most_header_bytes = 16 << 10, most_buffered_bytes = 96 << 10,
+                             most_discarded_bytes = 1 << 20;
 inline constexpr std::ptrdiff_t most_headers = 100;
 
 /// What the connections of a server have in common.
@@ -312,6 +313,7 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
   void failed(beast::error_code e) {
     if (e == http::error::body_limit) return refuse(413, "the body is larger than the server accepts");
     if (e == http::error::header_limit) return refuse(431, "the header is larger than 16 KiB");
+    if (e == http::error::buffer_overflow) return refuse(431, "the header of a chunk, or the trailers, are too large");
     if (e.category() == beast::error_code(http::error::bad_method).category() && e != http::error::end_of_stream &&
         e != http::error::partial_message)
       return refuse(400, "this is not HTTP/1.1");
@@ -354,7 +356,7 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
 
   const std::shared_ptr<net::ssl::context> tls_;
   Stream stream_;
-  beast::flat_buffer buffer_;
+  beast::flat_buffer buffer_{most_buffered_bytes};  // has to hold a whole chunk header, or all trailers
   std::optional<http::request_parser<http::string_body>> parser_;
   http::request<http::string_body> given_;
   http::response<http::string_body> answer_;
