@@ -103,6 +103,16 @@ TEST_CASE("messages: endless chunk headers and trailers are refused, long chunks
              StartsWith("HTTP/1.1 200") && EndsWith(answered));
 }
 
+TEST_CASE("messages: trailers are not headers") {
+  const Served s;
+  const std::string piece = "13\r\n" + body + "\r\n0\r\n", chunked = host + "Transfer-Encoding: chunked\r\n";
+  CHECK_THAT(s.ask(post(chunked + "X-Request-Timeout-Ms: 0\r\n") + piece + "\r\n"), StartsWith("HTTP/1.1 504"));
+  for (const char* trailer : {"X-Request-Timeout-Ms: 0\r\n", "Host: other\r\n", "Content-Encoding: gzip\r\n"}) {
+    CAPTURE(trailer);
+    CHECK_THAT(s.ask(post(chunked) + piece + trailer + "\r\n"), StartsWith("HTTP/1.1 200") && EndsWith(answered));
+  }
+}
+
 TEST_CASE("messages: clients of HTTP/1.0 get no 100, and are told that a connection stays") {
   const Served s;
   CHECK_THAT(s.ask(post(length + "Expect: 100-continue\r\n", "1.0") + body),

@@ -150,7 +150,12 @@ TEST_CASE("server: tokens are needed where others reach it") {
   CHECK_THAT(with("Authorization: secret1\r\n"), StartsWith("HTTP/1.1 401"));
   CHECK_THAT(with("Authorization: Bearer secret2\r\n"), StartsWith("HTTP/1.1 200"));
   CHECK_THAT(Client(server.rest_port()).ask("GET", "/v2/health/live"), StartsWith("HTTP/1.1 200"));
-  CHECK(testing::metric(server.engine(), "tandem_rejected_total{reason=\"auth\"}") == 7);
+  const Client late(server.rest_port());  // a token behind the body
+  late.send("POST " + std::string(predict) +
+            " HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n13\r\n{\"instances\":[1.0]}\r\n0\r\n"
+            "Authorization: Bearer secret2\r\n\r\n");
+  CHECK_THAT(late.receive(), StartsWith("HTTP/1.1 401"));
+  CHECK(testing::metric(server.engine(), "tandem_rejected_total{reason=\"auth\"}") == 8);
 }
 
 TEST_CASE("server: whether it is alive is answered while models are busy") {

@@ -106,6 +106,7 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
   }
 
  private:
+  static std::string_view view(boost::string_view s) { return {s.data(), s.size()}; }
   beast::tcp_stream& lowest() { return beast::get_lowest_layer(stream_); }
 
   // For the first bytes of a request.
@@ -167,12 +168,14 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
     if (std::distance(header.begin(), header.end()) > most_headers)
       return refuse(431, "the request has more than 100 headers");
     if (const HeaderFault wrong = fault_of(header); wrong.status) return refuse(wrong.status, wrong.text);
+    for (const auto& field : header) headers_.emplace_back(view(field.name_string()), view(field.value()));
     if (header.version() >= 11 && beast::iequals(header[http::field::expect], "100-continue")) return let_continue();
     read_body();
   }
   void end_request() {
     if (!is_busy_) return;
     is_busy_ = false;
+    headers_.clear();
     given_ = {}, answer_ = {}, pieces_ = nullptr, piece_ = {};
     shared_.body_bytes -= body_bytes_;
     --shared_.busy;
@@ -216,10 +219,9 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
     write(std::move(answer));
   }
   HttpAnswer answer_of(const CancelToken& cancel) const noexcept {
-    const auto view = [](boost::string_view s) { return std::string_view(s.data(), s.size()); };
     try {
       HttpRequest r{view(given_.method_string()), origin_form(view(given_.target())), {}, given_.body(), cancel};
-      for (const auto& field : given_) r.headers.emplace_back(view(field.name_string()), view(field.value()));
+      r.headers.assign(headers_.begin(), headers_.end());
       r.waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
       return shared_.handler.handle(r);
     } catch (...) {  // no memory, even for an error
@@ -358,6 +360,7 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
   Stream stream_;
   beast::flat_buffer buffer_{most_buffered_bytes};  // has to hold a whole chunk header, or all trailers
   std::optional<http::request_parser<http::string_body>> parser_;
+  std::vector<std::pair<std::string, std::string>> headers_;  // without trailers, which given_ has, too
   http::request<http::string_body> given_;
   http::response<http::string_body> answer_;
   std::shared_ptr<HttpStream> pieces_;
