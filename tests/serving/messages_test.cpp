@@ -113,6 +113,21 @@ TEST_CASE("messages: trailers are not headers") {
   }
 }
 
+TEST_CASE("messages: one empty line before a request is skipped") {
+  const Served s;
+  const std::string get = "GET /v2 HTTP/1.1\r\nHost: h\r\n\r\n";
+  CHECK_THAT(s.ask("\r\n" + get), StartsWith("HTTP/1.1 200"));
+  for (const char* wrong : {"\r\n\r\n", "\n", "\r", "\r\n\r"})
+    CHECK_THAT(s.ask(wrong + get), StartsWith("HTTP/1.1 400"));
+  const Client client(s.server->rest_port());
+  client.send("\r");  // in pieces, which may come together
+  client.send("\n");
+  client.send(post(host + length) + body + "\r\n");
+  CHECK_THAT(client.receive(), EndsWith(answered));
+  client.send(get + "\r\n" + get);  // behind the empty line that has come before it
+  for (int i = 0; i < 2; ++i) CHECK_THAT(client.receive_until("}"), StartsWith("HTTP/1.1 200"));
+}
+
 TEST_CASE("messages: clients of HTTP/1.0 get no 100, and are told that a connection stays") {
   const Served s;
   CHECK_THAT(s.ask(post(length + "Expect: 100-continue\r\n", "1.0") + body),

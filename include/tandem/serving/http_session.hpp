@@ -112,7 +112,18 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
   // For the first bytes of a request.
   void wait() {
     end_request();
-    if (buffer_.size() > 0) return new_request(), read_header();  // in a turn of its own: there may be many
+    may_skip_ = true;
+    if (has_begun()) return new_request(), read_header();  // in a turn of its own: there may be many
+    wait_for_more();
+  }
+  // Skips an empty line before a request (RFC 9112, 2.2).
+  bool has_begun() {
+    const std::string_view bytes(static_cast<const char*>(buffer_.data().data()), buffer_.size());
+    if (may_skip_ && bytes == "\r") return false;
+    if (may_skip_ && bytes.starts_with("\r\n")) may_skip_ = false, buffer_.consume(2);
+    return buffer_.size() > 0;
+  }
+  void wait_for_more() {
     lowest().expires_never();
     idle_.set(IdleTime::Clock::now() + idle_time);
     stream_.async_read_some(buffer_.prepare(4096),
@@ -120,6 +131,7 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
                               self->idle_.clear();
                               if (e) return self->close();
                               self->buffer_.commit(n);
+                              if (!self->has_begun()) return self->wait_for_more();
                               self->new_request();
                               if (const beast::error_code wrong = self->parse_header()) return self->failed(wrong);
                               self->parser_->is_header_done() ? self->begin_request() : self->read_header();
@@ -369,7 +381,7 @@ class HttpSession final : public IdleList::Member, public std::enable_shared_fro
   std::chrono::steady_clock::time_point begin_, discard_until_;
   IdleTime idle_;
   std::optional<IdleList::Place> place_;
-  bool keep_ = false, is_busy_ = false, is_head_ = false;  // is_head_: the answer has no body
+  bool keep_ = false, is_busy_ = false, may_skip_ = false, is_head_ = false;  // is_head_: the answer has no body
   i64 body_bytes_ = 0;
   HttpShared& shared_;
   Crew& crew_;
