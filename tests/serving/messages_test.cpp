@@ -43,6 +43,11 @@ TEST_CASE("messages: a target may be a whole address") {
                StartsWith("HTTP/1.1 200") && EndsWith(answered));
   CHECK_THAT(s.ask("GET http://h HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 200"));  // the page
   CHECK_THAT(s.ask("GET http://h/v3 HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 404"));
+  for (const char* rest : {"?x=/v2", "#/v2", "?/v3"}) {  // its path is empty: the page
+    CAPTURE(rest);
+    const std::string answer = s.ask(std::string("GET http://h") + rest + " HTTP/1.1\r\nHost: h\r\n\r\n");
+    CHECK_THAT(answer, StartsWith("HTTP/1.1 200") && ContainsSubstring("text/html"));
+  }
   CHECK_THAT(s.ask("GET ftp://h/v2 HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 404"));
 }
 
@@ -88,6 +93,16 @@ TEST_CASE("messages: a body has one end, whoever reads it") {
   }
 }
 
+TEST_CASE("messages: trailers are not headers") {
+  const Served s;
+  const std::string piece = "13\r\n" + body + "\r\n0\r\n", chunked = host + "Transfer-Encoding: chunked\r\n";
+  CHECK_THAT(s.ask(post(chunked + "X-Request-Timeout-Ms: 0\r\n") + piece + "\r\n"), StartsWith("HTTP/1.1 504"));
+  for (const char* trailer : {"X-Request-Timeout-Ms: 0\r\n", "Host: other\r\n", "Content-Encoding: gzip\r\n"}) {
+    CAPTURE(trailer);
+    CHECK_THAT(s.ask(post(chunked) + piece + trailer + "\r\n"), StartsWith("HTTP/1.1 200") && EndsWith(answered));
+  }
+}
+
 // What a server keeps of a message before it knows what it means has a limit.
 TEST_CASE("messages: endless chunk headers and trailers are refused, long chunks are not") {
   const Served s;
@@ -101,16 +116,6 @@ TEST_CASE("messages: endless chunk headers and trailers are refused, long chunks
   const std::string spaces(0x40000, ' ');
   CHECK_THAT(s.ask(head + "40000\r\n" + spaces + "\r\n13\r\n" + body + "\r\n0\r\n" + line + "\r\n"),
              StartsWith("HTTP/1.1 200") && EndsWith(answered));
-}
-
-TEST_CASE("messages: trailers are not headers") {
-  const Served s;
-  const std::string piece = "13\r\n" + body + "\r\n0\r\n", chunked = host + "Transfer-Encoding: chunked\r\n";
-  CHECK_THAT(s.ask(post(chunked + "X-Request-Timeout-Ms: 0\r\n") + piece + "\r\n"), StartsWith("HTTP/1.1 504"));
-  for (const char* trailer : {"X-Request-Timeout-Ms: 0\r\n", "Host: other\r\n", "Content-Encoding: gzip\r\n"}) {
-    CAPTURE(trailer);
-    CHECK_THAT(s.ask(post(chunked) + piece + trailer + "\r\n"), StartsWith("HTTP/1.1 200") && EndsWith(answered));
-  }
 }
 
 TEST_CASE("messages: one empty line before a request is skipped") {

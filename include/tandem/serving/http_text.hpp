@@ -19,13 +19,13 @@ inline std::string_view trimmed(std::string_view s) {
   return s;
 }
 
-/// The path and query of a request's target, also where that is a whole address as proxies are sent it
-/// ("http://host/v2").
+/// Strips scheme and authority from a target in absolute form, which proxies get (RFC 9112, 3.2.2). An empty path is
+/// "/", without its query.
 inline std::string_view origin_form(std::string_view target) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!equal_without_case(target.substr(0, scheme.size()), scheme)) continue;
-    const std::size_t path = target.find('/', scheme.size());
-    return path == target.npos ? "/" : target.substr(path);
+    const std::size_t rest = target.find_first_of("/?#", scheme.size());
+    return rest == target.npos || target[rest] != '/' ? "/" : target.substr(rest);
   }
   return target;
 }
