@@ -58,10 +58,19 @@ class SignatureNameFinder final : public JsonEvents {
  private:
   JsonPath path_;
 };
+// Whether the JSON may have an escape of '_' or a letter, as in "\u005f"; most escapes are of other characters.
+TANDEM_INLINE bool has_escaped_letters(std::string_view json) {
+  constexpr std::string_view escape = "\\u00";
+  for (std::size_t at = json.find(escape); at != json.npos; at = json.find(escape, at)) {
+    at += escape.size();
+    if (at < json.size() && json[at] >= '5' && json[at] <= '7') return true;
+  }
+  return false;
+}
 TANDEM_INLINE std::string find_signature_name(std::string_view json) {
   SignatureNameFinder finder;
   // The letters of the key may be escaped.
-  if (json.find("\"signature_name\"") != json.npos || json.find("\\u00") != json.npos) read_json(json, finder);
+  if (json.find("\"signature_name\"") != json.npos || has_escaped_letters(json)) read_json(json, finder);
   return finder.name;
 }
 
