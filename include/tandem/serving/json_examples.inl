@@ -8,7 +8,6 @@
 #include "tandem/serving/json_predict.hpp"
 #include "tandem/serving/json_reader.hpp"
 #include "tandem/serving/json_write.hpp"
-#include "tandem/serving/rows.hpp"
 #include "tandem/util/base64.hpp"
 #include "tandem/util/format.hpp"
 

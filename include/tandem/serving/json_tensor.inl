@@ -6,7 +6,6 @@
 
 #include "tandem/serving/json_number.hpp"
 #include "tandem/serving/json_tensor.hpp"
-#include "tandem/serving/rows.hpp"
 #include "tandem/util/base64.hpp"
 #include "tandem/util/format.hpp"
 

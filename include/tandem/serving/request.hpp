@@ -18,6 +18,13 @@ using Signatures = std::map<std::string, saved_model::Signature>;  ///< by name
 
 inline constexpr std::size_t most_string_bytes = std::size_t{16} << 20;  ///< of an element of a string input
 
+namespace impl {
+/// What errors say of an element of a string input that is longer than that.
+inline std::string too_long(std::size_t bytes) {
+  return "a string of " + std::to_string(bytes) + " bytes, more than " + std::to_string(most_string_bytes);
+}
+}  // namespace impl
+
 /// Which version of which model. Without a version or a label: the newest version that is available.
 struct ModelSpec {
   std::string name;

@@ -11,11 +11,6 @@ namespace TANDEM_NS::serving::impl {
 /// a result, or rows to go through, of any size.
 inline constexpr i64 most_of_empty = i64{1} << 24;
 
-/// What errors say of an element of a string input that is longer than most_string_bytes.
-inline std::string too_long(std::size_t bytes) {
-  return "a string of " + std::to_string(bytes) + " bytes, of which there may be " + std::to_string(most_string_bytes);
-}
-
 /// The rows [begin, end) of all tensors.
 inline NamedTensors rows_of(const NamedTensors& all, i64 begin, i64 end) {
   NamedTensors r;
