@@ -12,13 +12,14 @@ namespace detail {
 
 static_assert(std::endian::native == std::endian::little);
 
+inline constexpr std::uint32_t crc32c_polynomial = 0x82f63b78;
 // The state after a byte, by its low byte.
 using Crc32cTable = std::array<std::uint32_t, 256>;
 constexpr Crc32cTable crc32c_table() {
   Crc32cTable t{};
   for (std::uint32_t i = 0; i < 256; ++i) {
     t[i] = i;
-    for (int bit = 0; bit < 8; ++bit) t[i] = t[i] >> 1 ^ (t[i] & 1 ? 0x82f63b78u : 0);
+    for (int bit = 0; bit < 8; ++bit) t[i] = t[i] >> 1 ^ (t[i] & 1 ? crc32c_polynomial : 0);
   }
   return t;
 }
@@ -26,16 +27,32 @@ constexpr Crc32cTable crc32c_table() {
 #if defined(__x86_64__)
 // The instruction takes three cycles, but one may begin each cycle: three lanes of this many bytes run side by side.
 inline constexpr std::size_t crc32c_lane = 1024;
+static_assert(std::has_single_bit(crc32c_lane));
+// What becomes of each bit of a state after some zero bytes. The others are sums (xor) of these.
+using Crc32cBits = std::array<std::uint32_t, 32>;
+constexpr Crc32cBits crc32c_bits_after_lane() {
+  Crc32cBits bits{};
+  for (std::size_t bit = 0; bit < 32; ++bit) {
+    std::uint32_t x = std::uint32_t{1} << bit;
+    for (int i = 0; i < 8; ++i) x = x >> 1 ^ (x & 1 ? crc32c_polynomial : 0);
+    bits[bit] = x;
+  }
+  for (std::size_t bytes = 1; bytes < crc32c_lane; bytes *= 2) {
+    const Crc32cBits once = bits;
+    for (std::uint32_t& x : bits) {
+      std::uint32_t twice = 0;
+      for (; x; x &= x - 1) twice ^= once[static_cast<std::size_t>(std::countr_zero(x))];
+      x = twice;
+    }
+  }
+  return bits;
+}
 // Table k says what byte k of a state has become after a lane of zeros.
 constexpr std::array<Crc32cTable, 4> crc32c_skip_tables() {
-  const Crc32cTable table = crc32c_table();
+  const Crc32cBits bits = crc32c_bits_after_lane();
   std::array<Crc32cTable, 4> t{};
   for (std::size_t k = 0; k < 4; ++k) {
-    for (std::size_t bit = 0; bit < 8; ++bit) {
-      std::uint32_t x = std::uint32_t{1} << (8 * k + bit);
-      for (std::size_t i = 0; i < crc32c_lane; ++i) x = table[x & 255] ^ x >> 8;
-      t[k][std::size_t{1} << bit] = x;
-    }
+    for (std::size_t bit = 0; bit < 8; ++bit) t[k][std::size_t{1} << bit] = bits[8 * k + bit];
     for (std::size_t i = 1; i < 256; ++i) t[k][i] = t[k][i & (i - 1)] ^ t[k][i & (0 - i)];
   }
   return t;
