@@ -138,7 +138,7 @@ TEST_CASE("CUDA nn: pooling, with NaN, ties, padding and overlap") {
   check_near(got.argmax, want.argmax);
 }
 
-TEST_CASE("CUDA nn: pooling that counts in 64 bits") {  // on the emulator from 2^12 on, and for such windows everywhere
+TEST_CASE("CUDA nn: pooling that counts in 64 bits") {  // on the emulator from 2^12 on; on a GPU those of `far`
   TANDEM_NEEDS_GPU;
   const Tensor large = cast(cast(reals({3, 40, 41, 3}) * 4, int32), float32), small = reals({2, 7, 6, 3});
   for (const nn::PoolOptions& o : {nn::PoolOptions{.ksize = 3, .strides = 2, .padding = Padding::same},
@@ -169,7 +169,7 @@ TEST_CASE("CUDA nn: normalizations of short and long rows") {
 TEST_CASE("CUDA nn: batch normalization, channels last and first") {
   TANDEM_NEEDS_GPU;
   for (const DataFormat format : {DataFormat::channels_last, DataFormat::channels_first})
-    for (const Shape& shape : {Shape{3, 6, 5, 6}, Shape{500, 6, 4, 6}, Shape{0, 6, 2, 6}, Shape{7, 6}}) {
+    for (const Shape& shape : {Shape{3, 6, 5, 6}, Shape{500, 6, 4, 6}, Shape{0, 6, 2, 6}, Shape{7, 6}, Shape{1, 6}}) {
       CAPTURE(to_string(shape));
       compare(
           [&](const std::vector<Tensor>& in) {
@@ -218,6 +218,9 @@ TEST_CASE("CUDA nn: moments of batch normalization, far from zero and of odd num
       }
     }
   }
+  const auto of_nothing = norm(zeros({0, 5, 4}).gpu(), DataFormat::channels_last);
+  for (const Tensor& t : {of_nothing.mean, of_nothing.variance})
+    for (const float number : t.to_vector<float>()) CHECK(std::isnan(number));
 }
 
 // A kernel that folds, and one that writes each element: so x and g are read twice.
