@@ -96,7 +96,10 @@ TEST_CASE("TarReader: every cut is found, and every flipped bit of a header") {
   const Entries want{{"x", "data"}, {"y", "more"}};
   const std::string flip = folder.file("flip", good), cut = folder.file("cut", good);
   std::fstream file(flip, std::ios::in | std::ios::out | std::ios::binary);
-  const auto set = [&](std::size_t at, char byte) { file.seekp(static_cast<std::streamoff>(at)).put(byte).flush(); };
+  const auto set = [&](std::size_t at, char byte) {
+    file.seekp(static_cast<std::streamoff>(at)).put(byte).flush();
+    REQUIRE(file);
+  };
   // The entries of the archive with a flipped bit; none if it is refused.
   const auto flipped = [&](std::size_t bit) {
     const std::size_t at = bit / 8;
