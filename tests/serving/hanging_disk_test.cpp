@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdarg>
 #include <cstring>
+#include <thread>
 
 #include "tests/serving/http_client.hpp"
 #include "tests/serving/models.hpp"
@@ -15,10 +17,10 @@
 namespace hanging_disk_test {
 
 // While .hangs, files of version 2 of any model cannot be opened.
-inline constinit std::atomic<bool> hangs{false};
-inline constinit std::atomic<int> waiting{0};
+constinit std::atomic<bool> hangs{false};
+constinit std::atomic<int> waiting{0};
 
-inline void wait_for_disk(const char* path) {
+void wait_for_disk(const char* path) {
   if (!hangs || !std::strstr(path, "/2/")) return;
   ++waiting;
   hangs.wait(true);
@@ -30,7 +32,8 @@ inline void wait_for_disk(const char* path) {
 extern "C" [[gnu::noinline]] int open(const char* path, int flags, ...) {
   va_list more;
   va_start(more, flags);
-  const mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(more, mode_t) : 0;
+  const bool creates = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+  const mode_t mode = creates ? va_arg(more, mode_t) : 0;
   va_end(more);
   hanging_disk_test::wait_for_disk(path);
   return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
@@ -69,7 +72,11 @@ TEST_CASE("server: while the disk hangs, the old version, other models, health a
     const Hang hang;
     // As many versions as there are threads that load.
     for (const char* name : {"half", "other"}) testing::save_half(folder / name + "/2", 2);
-    while (waiting < options.num_load_threads) std::this_thread::yield();
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (waiting < options.num_load_threads) {
+      REQUIRE(std::chrono::steady_clock::now() < give_up);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
     for (int i = 0; i < 20; ++i)
       for (const char* name : {"half", "other", "third"}) CHECK(first_row(name) == R"({"predictions":[1.0]})");
     CHECK_THAT(get("/v2/health/live"), StartsWith("HTTP/1.1 200"));
