@@ -12,8 +12,8 @@ constexpr i64 narrow_limit = i64(1) << 12;  // so that tests reach both types
 constexpr i64 narrow_limit = i64(1) << 31;
 #endif
 
-/// Calls f.operator()<I>() with an unsigned type for numbers up to `total`, to which a step of a grid may be added: one
-/// of 32 bits for totals below the limit, whose numbers its signed type has, too.
+/// Calls f.operator()<I>() with std::uint32_t for totals below the limit, otherwise u64. Numbers up to total plus a
+/// grid's step fit I; numbers up to total fit its signed type.
 template <class F>
 void with_index(i64 total, const F& f, i64 limit = narrow_limit) {
   if (total < limit) f.template operator()<std::uint32_t>();
