@@ -1,9 +1,8 @@
-// Row-sparse gradients of a strategy: as rows, or dense where most rows would travel. In a simulated cluster.
+// Row-sparse gradients of a strategy: as rows, or dense in steps in which that is less. In a simulated cluster.
 #include <atomic>
 #include <string>
 
 #include "tandem/autodiff/tape.hpp"
-#include "tandem/base/warning.hpp"
 #include "tandem/distribute/sim_cluster.hpp"
 #include "tandem/distribute/strategy.hpp"
 #include "tandem/graph/trace/function.hpp"
@@ -21,11 +20,6 @@ using distribute::SimCluster;
 using distribute::StrategyOptions;
 using distribute::StrategyReport;
 using Ids = std::vector<i64>;
-
-std::atomic<int> warnings = 0;
-void count_warning(const char* text) {
-  if (std::string(text).find("distribute: the row-sparse gradient of 'words' travels dense") == 0) ++warnings;
-}
 
 enum class Mode { eager, traced, unknown };  // unknown: traced without the number of ids
 struct Trained {
@@ -58,8 +52,8 @@ Trained train(i64 rows, Mode mode, const std::vector<std::vector<Ids>>& ids, con
     if (w.rank() == 0) r.table = table.to_vector<float>();
   });
   for (const StrategyReport::Table& t : reports) {
-    CHECK(t.is_dense == reports[0].is_dense);
-    CHECK(t.first_rows == reports[0].first_rows);
+    CHECK(t.dense_calls == reports[0].dense_calls);
+    CHECK(t.calls == reports[0].calls);
   }
   r.report = reports[0];
   return r;
@@ -69,58 +63,122 @@ void check_near(const std::vector<float>& a, const std::vector<float>& b) {
   for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).margin(1e-6));
 }
 
-TEST_CASE("a row-sparse gradient travels dense from half of the rows on, and updates its own rows alone") {
-  // The rows of the second step are others: row 0, which then has no gradient, must stay.
-  const std::vector<std::vector<Ids>> ids{{{0, 0}, {2, 3}}, {{0, 1}, {2, 3, 3}}}, one{{{0, 0, 0, 1}, {2, 3, 2, 3, 3}}};
-  for (const i64 rows : {6, 7}) {
-    const Trained whole = train(rows, Mode::eager, one);
-    CHECK(!whole.report.is_dense);
-    CHECK(whole.report.first_rows == -1);
-    const Trained eager = train(rows, Mode::eager, ids);
-    check_near(eager.table, whole.table);
-    CHECK(eager.report.is_dense == (rows == 6));
-    CHECK(eager.report.first_rows == 3);  // 0, and 0 and 1
-    CHECK(eager.report.of_rows == rows);
-    CHECK(eager.report.calls == (rows == 6 ? 0 : 2));
-    CHECK(eager.report.rows == (rows == 6 ? 0 : 1 + 2));  // of rank 0
+TEST_CASE("a row-sparse gradient travels dense in steps in which all have twice the Variable's rows") {
+  // Different rows of all ranks: 8, 9 without row 0, which must stay then, 7, and 2 of the first rank alone.
+  const std::vector<std::vector<Ids>> ids{{{0, 1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {2, 1}},
+                                          {{0, 1, 1, 2}, {3, 2, 1, 1}, {1, 2, 3}, {}},
+                                          {{0}, {1, 2, 3}, {3, 3}, {}}};
+  std::vector<std::vector<Ids>> one(1, ids[0]);
+  for (std::size_t rank = 1; rank < ids.size(); ++rank)
+    for (std::size_t i = 0; i < one[0].size(); ++i)
+      one[0][i].insert(one[0][i].end(), ids[rank][i].begin(), ids[rank][i].end());
+  for (const Mode mode : {Mode::eager, Mode::traced, Mode::unknown}) {
+    INFO(static_cast<int>(mode));
+    const Trained whole = train(4, mode, one), divided = train(4, mode, ids), larger = train(5, mode, ids);
+    CHECK(whole.report.dense_calls == 0);
+    CHECK(whole.report.calls == 4);
+    check_near(divided.table, whole.table);
+    CHECK(divided.report.dense_calls == 2);
+    CHECK(divided.report.calls == 2);
+    CHECK(divided.report.rows == 3 + 2);  // of rank 0
+    check_near(larger.table, train(5, mode, one).table);
+    CHECK(larger.report.dense_calls == 0);
+    CHECK(larger.report.rows == 4 + 3 + 3 + 2);
   }
 }
 
-TEST_CASE("a traced step decides by the sizes that it knows, and exchanges rows without them") {
-  const std::vector<std::vector<Ids>> ids{{{0, 0}, {2, 3}}, {{0, 1}, {2, 3, 3}}};
-  for (const i64 rows : {8, 9}) {
-    const Trained eager = train(rows, Mode::eager, ids), traced = train(rows, Mode::traced, ids),
-                  unknown = train(rows, Mode::unknown, ids);
-    CHECK(!eager.report.is_dense);
-    check_near(traced.table, eager.table);
-    CHECK(traced.report.is_dense == (rows == 8));
-    CHECK(traced.report.first_rows == 4);
-    check_near(unknown.table, eager.table);
-    CHECK(!unknown.report.is_dense);
-    CHECK(unknown.report.first_rows == -1);
-    CHECK(unknown.report.rows == 3);
+TEST_CASE("a Variable without rows has nothing to send") {
+  for (const Mode mode : {Mode::eager, Mode::unknown}) {
+    const Trained r = train(0, mode, {{{}, {}}, {{}, {}}});
+    CHECK(r.table.empty());
+    CHECK(r.report.dense_calls == 0);
+    CHECK(r.report.calls == 2);
   }
 }
 
-TEST_CASE("ranks decide alike where their numbers of rows differ, and rank 0 says so once") {
-  warnings = 0;
-  set_warning_handler(&count_warning);
-  for (const Mode mode : {Mode::eager, Mode::traced}) {
-    // The first rank alone has half of the rows, the last one none.
-    const Trained r = train(8, mode, {{{0, 1, 2, 3}, {1}}, {{0}, {1, 2}}, {{}, {}}});
-    CHECK(r.report.is_dense);
-    CHECK(r.report.first_rows == 5);
-    check_near(r.table, train(8, Mode::eager, {{{0, 1, 2, 3, 0}, {1, 1, 2}}}).table);
+TEST_CASE("an index that the Variable does not have raises in all ranks, also where the gradient travels dense") {
+  for (const i64 bad : {4, -1}) {
+    std::atomic<int> raised = 0;
+    SimCluster(3).run([&](const Communicator& w) {
+      const MultiWorkerMirroredStrategy strategy;
+      const auto scope = strategy.scope();
+      const Variable table(zeros({4, 2}));
+      const auto ids = constant(Ids{0, 1, w.rank() == 1 ? bad : 2});
+      const Gradient g = IndexedSlices{ones({3, 2}), ids, Tensor(table)};
+      CHECK_THROWS_WITH(optimizers::SGD(1.).apply_gradients(std::vector<Gradient>{g}, {table}),
+                        ContainsSubstring("sgd_update_sparse"));
+      w.barrier();
+      ++raised;
+    });
+    CHECK(raised == 3);
   }
-  set_warning_handler(nullptr);
-  CHECK(warnings == 2);
+}
+
+// A step that looks up rows of a table, or takes all of it.
+struct Step {
+  explicit Step(bool is_sparse) : sparse(is_sparse) {}
+  void operator()(const Tensor& ids) const {
+    GradientTape tape;
+    const Tensor loss =
+        reduce_sum(sparse ? nn::embedding_lookup(table, ids) : table * cast(reduce_sum(ids), DType::float32));
+    sgd.apply_gradients(tape.gradient(loss, {table}), {table});
+  }
+  bool sparse;
+  Variable table{zeros({4, 2}), {.name = "words"}};
+  optimizers::SGD sgd{1.};
+};
+
+TEST_CASE("a rank may trace a step with row-sparse gradients alone") {
+  std::atomic<int> right = 0;
+  SimCluster(2).run([&](const Communicator& w) {
+    const MultiWorkerMirroredStrategy strategy;
+    const auto scope = strategy.scope();
+    const Step step(true);
+    auto f = function(step);
+    const auto ids = constant(Ids{1, 3});
+    if (w.rank() == 0) f.get_concrete_function(ids);
+    f(ids);
+    right += step.table.to_vector<float>() == std::vector<float>{0, 0, -2, -2, 0, 0, -2, -2};
+  });
+  CHECK(right == 2);
+}
+
+TEST_CASE("steps whose gradients are row-sparse in one rank and dense in another one are compared") {
+  std::atomic<int> right = 0;
+  SimCluster(2).run([&](const Communicator& w) {
+    const MultiWorkerMirroredStrategy strategy;
+    const auto scope = strategy.scope();
+    const Step step(w.rank() == 0);
+    auto f = function(step);
+    try {
+      f(constant(Ids{1, 3}));
+    } catch (const errors::FailedPreconditionError& e) {
+      right += std::string(e.what()).find("ranks have traced different graphs") != std::string::npos;
+    }
+  });
+  CHECK(right == 2);
+}
+
+TEST_CASE("tables of one name are two tables of the report") {
+  std::atomic<int> right = 0;
+  SimCluster(2).run([&](const Communicator&) {
+    const MultiWorkerMirroredStrategy strategy;
+    const auto scope = strategy.scope();
+    const Step a(true), b(true);
+    for (int i = 0; i < 3; ++i) a(constant(Ids{1})), b(constant(Ids{1, 3}));
+    const StrategyReport r = strategy.report();
+    right += r.tables.size() == 2 && r.tables[0].variable == "words" && r.tables[0].rows == 3 &&
+             r.tables[1].variable == "words (2)" && r.tables[1].rows == 6 && r.tables[1].calls == 3;
+    right += r.ranks[0].steps == 3;
+  });
+  CHECK(right == 4);
 }
 
 TEST_CASE("with virtual shards rows are exchanged, and counted") {
-  const Trained r = train(4, Mode::eager, {{{0, 0}, {2, 3}}, {{0, 1}, {2, 3, 3}}}, {.virtual_shards = 2});
-  CHECK(!r.report.is_dense);
+  const Trained r = train(2, Mode::eager, {{{0, 0, 1}, {0, 1}}, {{0, 1}, {1, 0, 0}}}, {.virtual_shards = 2});
+  CHECK(r.report.dense_calls == 0);
   CHECK(r.report.calls == 2);
-  CHECK(r.report.rows == 4);
+  CHECK(r.report.rows == 5);
 }
 
 }  // namespace row_sparse_test

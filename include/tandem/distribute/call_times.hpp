@@ -2,6 +2,7 @@
 // the component tandem::distribute. For definitions.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,9 +11,6 @@
 #include "tandem/distribute/transport.hpp"
 
 namespace TANDEM_NS::distribute::impl {
-
-/// "90 rows of all processes in the first step, of a Variable with 100".
-std::string rows_text(i64 rows, i64 of);
 
 /// An operation of a group, in nanoseconds of Transport::now().
 struct CallTime {
@@ -29,12 +27,12 @@ class CallTimes {
     if (!is_told_) steps_ = {}, is_told_ = true;
     mark(now);
   }
-  /// An operation begins. A step of a program that does not tell of them begins where the first operation on gradients
-  /// of all comes again.
+  /// An operation begins. A step of a program that does not tell of them begins where an operation on gradients comes
+  /// again that the step has had.
   void begin(const std::string& label, i64 now) {
     if (is_told_ || !(label.starts_with(of_bucket) || label.starts_with(of_rows))) return;
-    if (steps_.count == 0) first_label_ = label;
-    if (label == first_label_) mark(now);
+    if (!labels_.insert(label).second) labels_ = {label}, mark(now);
+    else if (steps_.count == 0) mark(now);
   }
   /// An operation has ended.
   ///   what  its name and its label
@@ -48,7 +46,7 @@ class CallTimes {
   StrategyReport::Rank rank() const;
   /// The longest waits first.
   std::vector<StrategyReport::Operation> operations() const;
-  /// The rows of the all_gather of a label.
+  /// The exchanges of a row-sparse gradient, by the label of its rows.
   StrategyReport::Table table(const std::string& variable, const std::string& label) const;
 
  private:
@@ -67,7 +65,7 @@ class CallTimes {
   std::map<std::string, Counts> operations_{};
   Steps steps_{};
   bool is_told_ = false;
-  std::string first_label_{};
+  std::set<std::string> labels_{};  // of this step
   i64 exposed_ = 0;
 };
 

@@ -2,10 +2,8 @@
 #pragma once
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <string>
 
-#include "tandem/base/warning.hpp"
 #include "tandem/core/apply.hpp"
 #include "tandem/core/scope.hpp"
 #include "tandem/distribute/bucket.hpp"
@@ -14,6 +12,7 @@
 #include "tandem/distribute/collectives.hpp"
 #include "tandem/distribute/reduce_gradients.hpp"
 #include "tandem/distribute/texts.hpp"
+#include "tandem/graph/control/control.hpp"
 #include "tandem/ops/cast.hpp"
 #include "tandem/ops/create/constant.hpp"
 #include "tandem/ops/create/fill.hpp"
@@ -25,6 +24,7 @@
 #include "tandem/ops/index/unique.hpp"
 #include "tandem/ops/pointwise/arith.hpp"
 #include "tandem/ops/pointwise/compare.hpp"
+#include "tandem/ops/reduce/reduce.hpp"
 #include "tandem/ops/shape/concat.hpp"
 #include "tandem/ops/shape/reshape.hpp"
 #include "tandem/ops/shape/shape_of.hpp"
@@ -51,9 +51,11 @@ class BucketPlan {
 
   void add(const Tensor& x, std::size_t owner) { gradients_.push_back({x, owner}), bytes_ += bytes_of(x); }
   // Puts them into buckets. One that ends late, with a gradient of the first layers, would hold back those that were
-  // there before: so each has a part of all bytes only, unless one gradient is more.
+  // there before: so each has a part of all bytes only, unless one gradient is more. With virtual shards nothing
+  // travels early.
   void divide() {
-    const i64 part = std::min(options_.bucket_bytes, std::max(options_.first_bucket_bytes, bytes_ / 8));
+    i64 part = options_.bucket_bytes;
+    if (options_.virtual_shards == 0) part = std::min(part, std::max(options_.first_bucket_bytes, bytes_ / 8));
     for (const auto& [x, owner] : gradients_) {
       PlannedBucket* open = nullptr;
       for (PlannedBucket& b : buckets)
@@ -84,26 +86,69 @@ class BucketPlan {
   i64 bytes_ = 0;
 };
 
-TANDEM_INLINE std::string rows_label(const Variable& variable) {
-  return std::string(CallTimes::of_rows) + "'" + variable.name() + "'";
+TANDEM_INLINE std::string rows_label(const std::string& name) {
+  return std::string(CallTimes::of_rows) + "'" + name + "'";
 }
+inline std::string indices_label(const std::string& name) { return "indices of '" + name + "'"; }
+TANDEM_INLINE const std::string& KeptOfGradients::name_of(const Variable& table) {
+  if (const auto found = names_.find(table.id()); found != names_.end()) return found->second;
+  const auto is_taken = [&](const std::string& name) {
+    return std::any_of(names_.begin(), names_.end(), [&](const auto& entry) { return entry.second == name; });
+  };
+  std::string name = table.name();
+  for (int n = 2; is_taken(name); ++n) name = table.name() + " (" + std::to_string(n) + ")";
+  return names_.emplace(table.id(), std::move(name)).first->second;
+}
+
 // The rows that each rank has.
-inline Tensor row_counts(const Communicator& group, const Tensor& rows, const Variable& variable) {
+inline Tensor row_counts(const Communicator& group, const Tensor& rows, const std::string& name) {
   const Tensor own = reshape(shape(rows, {.out_type = DType::int64})[0], {1});
-  return all_gather(own, {.name = variable.name(), .equal_rows = true, .group = group});
+  return all_gather(own, {.name = name.c_str(), .equal_rows = true, .group = group});
 }
 inline Tensor all_rows(const Communicator& group, const Tensor& own, const Tensor& each, const std::string& label) {
   return apply1(all_gather_op, rules::CollectiveAttrs{group.name(), ReduceOp::sum, 0, label}, no_options, own, each);
 }
-inline std::string indices_label(const Variable& variable) { return "indices of '" + variable.name() + "'"; }
-// The rows of all ranks; equal ones of one rank are added up before they travel.
-inline Gradient gathered(const Communicator& group, const Gradient& g, const Variable& variable) {
+inline Tensor sum_of_all(const Communicator& group, const Tensor& own, const std::string& label) {
+  return apply1(all_reduce_op, rules::CollectiveAttrs{group.name(), ReduceOp::sum, 0, label}, no_options, own);
+}
+// Rows of a Variable, and their indices.
+using RowsAndIndices = std::array<Tensor, 2>;
+// What the dense forms of all ranks add up to, as rows again: those that a rank has, as an optimizer updates only
+// these. An index that the Variable does not have becomes that of a row behind its last one, so that this rank does not
+// raise alone: all ranks get it, and their update raises.
+TANDEM_INLINE RowsAndIndices summed_rows(const Communicator& group, const RowsAndIndices& own, i64 of,
+                                         const std::string& name) {
+  const Tensor index = cast(own[1], DType::int64);
+  const Tensor at = where(logical_and(index >= 0, index < of), index, of);
+  const Tensor sums = sum_of_all(group, unsorted_segment_sum(own[0], at, of + 1), rows_label(name));
+  const Tensor counts =
+      sum_of_all(group, unsorted_segment_sum(ones_like(cast(at, DType::int32)), at, of + 1), indices_label(name));
+  const Tensor rows = reshape(where(counts > 0), {-1});
+  return {gather(sums, rows), cast(rows, own[1].dtype())};
+}
+// The sum over all ranks; equal rows of one rank are added up before they travel. An all-gather moves (p - 1) / p of
+// the rows of all p ranks, the sum of dense forms 2 (p - 1) / p of the Variable's: so the gradient travels dense in a
+// step in which all ranks together have at least twice the Variable's rows. The ranks decide alike, by numbers that all
+// have.
+TANDEM_INLINE Gradient gathered(const Communicator& group, const Gradient& g, const std::string& name) {
   const IndexedSlices s = g.slices();
   const Unique rows = unique(s.indices);
   const Tensor sums = unsorted_segment_sum(s.values, rows.idx, get_shape(rows.y)[0]);
-  const Tensor each = row_counts(group, rows.y, variable);
-  return IndexedSlices{all_rows(group, sums, each, rows_label(variable)),
-                       all_rows(group, rows.y, each, indices_label(variable)), s.like};
+  const Tensor each = row_counts(group, rows.y, name);
+  const auto by_rows = [&] {
+    return RowsAndIndices{all_rows(group, sums, each, rows_label(name)),
+                          all_rows(group, rows.y, each, indices_label(name))};
+  };
+  const i64 of = g.shape().dim(0);
+  const RowsAndIndices r = group.size() == 1 || of == none || of == 0
+                               ? by_rows()
+                               : cond(
+                                     reduce_sum(each) >= 2 * of,
+                                     [&] {
+                                       return summed_rows(group, {sums, rows.y}, of, name);
+                                     },
+                                     by_rows);
+  return IndexedSlices{r[0], r[1], s.like};
 }
 
 // The number whose log2(count) bits are those of n in reverse.
@@ -114,15 +159,15 @@ inline i64 reversed_bits(i64 n, i64 count) {
 }
 // The rows of all shards in the order in which one process would have put them together (train/shards.inl): ranks with
 // their bits reversed. Equal rows are not added up before, as their sum depends on the order.
-TANDEM_INLINE Gradient ordered_rows(const Communicator& group, const Gradient& g, const Variable& variable) {
+TANDEM_INLINE Gradient ordered_rows(const Communicator& group, const Gradient& g, const std::string& name) {
   if (group.size() == 1) return g;
   const IndexedSlices s = g.slices();
   const Tensor rows = cast(s.indices, DType::int64);
   const Tensor place = zeros_like(rows) + constant(reversed_bits(group.rank(), group.size()));
-  const Tensor each = row_counts(group, rows, variable);
-  const Tensor all = all_rows(group, stack({rows, place}, {.axis = 1}), each, indices_label(variable));
+  const Tensor each = row_counts(group, rows, name);
+  const Tensor all = all_rows(group, stack({rows, place}, {.axis = 1}), each, indices_label(name));
   const Tensor order = argsort(all(Slice(), 1));
-  return IndexedSlices{gather(all_rows(group, s.values, each, rows_label(variable)), order),
+  return IndexedSlices{gather(all_rows(group, s.values, each, rows_label(name)), order),
                        gather(cast(all(Slice(), 0), s.indices.dtype()), order), s.like};
 }
 
@@ -156,67 +201,14 @@ TANDEM_INLINE Tensor KeptOfGradients::rounded(const Tensor& gradient, const Vari
   return sent;
 }
 
-// The rows of a gradient that this rank would send; -1 if they are not known.
-inline i64 rows_of(const Gradient& g) {
-  const i64 values = g.values().shape().dim(0), all = g.shape().dim(0);
-  if (!g.shape().is_fully_defined()) return -1;
-  if (!g.values().is_symbolic()) return unique(g.indices()).y.shape().dim(0);
-  return values == none ? -1 : std::min(values, all);
-}
-TANDEM_INLINE const KeptOfGradients::Table& KeptOfGradients::table_of(const Communicator& group,
-                                                                      const StrategyOptions& options, const Gradient& g,
-                                                                      const Variable& variable) {
-  if (const auto found = tables_.find(variable.id()); found != tables_.end()) return found->second;
-  Table t{variable.name(), rows_label(variable)};
-  if (group.size() > 1 && options.virtual_shards == 0 && !is_complex(g.dtype())) {  // DenseRows compares numbers
-    const i64 own = rows_of(g);
-    std::vector<i64> all(static_cast<std::size_t>(group.size())), receive(all.size(), 1);
-    group.run({.kind = Collective::all_gather,
-               .dtype = DType::int64,
-               .input = &own,
-               .output = all.data(),
-               .count = 1,
-               .receive = {receive.data(), receive.size()}},
-              "all_gather", "numbers of " + t.label);
-    if (std::find(all.begin(), all.end(), -1) == all.end()) {
-      t.rows = std::accumulate(all.begin(), all.end(), i64{0}), t.of = g.shape().dim(0);
-      t.is_dense = 2 * t.rows >= t.of;
-    }
-    if (t.is_dense && group.rank() == 0)
-      tandem::detail::warn(
-          ("distribute: the row-sparse gradient of '" + t.variable + "' travels dense: " + rows_text(t.rows, t.of))
-              .c_str());
-  }
-  return tables_.emplace(variable.id(), std::move(t)).first->second;
-}
-// A row-sparse gradient as what the ranks can add up, and back: its dense form, and how often each row is in it. An
-// optimizer updates only the rows that a gradient has.
-struct DenseRows {
-  static std::array<Tensor, 2> of(const Gradient& g) {
-    const IndexedSlices s = g.slices();
-    return {g.tensor(),
-            unsorted_segment_sum(ones_like(cast(s.indices, s.values.dtype())), s.indices, g.shape().dim(0))};
-  }
-  static Gradient from(const std::vector<Tensor>& sums, const Gradient& like) {
-    const Tensor rows = reshape(where(sums[1] > 0), {-1});
-    return IndexedSlices{gather(sums[0], rows), cast(rows, like.indices().dtype()), like.like()};
-  }
-};
-
 // The gradients that travel in buckets.
-TANDEM_INLINE BucketPlan planned(const Communicator& group, const StrategyOptions& options,
-                                 const std::vector<Gradient>& gradients, const std::vector<Variable>& variables,
-                                 KeptOfGradients& kept) {
+TANDEM_INLINE BucketPlan planned(const StrategyOptions& options, const std::vector<Gradient>& gradients,
+                                 const std::vector<Variable>& variables, KeptOfGradients& kept) {
   BucketPlan plan(options);
   for (std::size_t i = gradients.size(); i-- > 0;) {
     const Gradient& g = gradients[i];
     const bool is_of_variable = i < variables.size();
-    if (!g.is_set() || (is_of_variable && !variables[i].aggregate())) continue;
-    if (g.is_sparse()) {
-      if (kept.table_of(group, options, g, variables[i]).is_dense)
-        for (const Tensor& t : DenseRows::of(g)) plan.add(t, i);
-      continue;
-    }
+    if (!g.is_set() || g.is_sparse() || (is_of_variable && !variables[i].aggregate())) continue;
     if (!g.values().shape().is_fully_defined())
       errors::raise<errors::InvalidArgumentError>(
           "all_reduce", "the gradient " + (is_of_variable ? "of '" + variables[i].name() + "'" : std::to_string(i)) +
@@ -238,7 +230,7 @@ TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, 
                                                      const std::vector<Variable>& variables, KeptOfGradients& kept) {
   std::vector<Gradient> r = gradients;
   Groups::check_alive("all_reduce", group);
-  const BucketPlan plan = planned(group, options, gradients, variables, kept);
+  const BucketPlan plan = planned(options, gradients, variables, kept);
   std::vector<Tensor> tokens;
   std::vector<std::string> labels;
   const bool is_ordered = options.virtual_shards > 0;
@@ -247,21 +239,17 @@ TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, 
     if (!is_ordered) tokens.push_back(start_bucket(group, static_cast<i64>(b), labels[b], plan.buckets[b].tensors));
   }
   for (std::size_t i = 0; i < gradients.size(); ++i)
-    if (gradients[i].is_sparse() && variables[i].aggregate() &&
-        !kept.table_of(group, options, gradients[i], variables[i]).is_dense)
-      r[i] = (is_ordered ? ordered_rows : gathered)(group, gradients[i], variables[i]);
-  std::vector<std::vector<Tensor>> sums(gradients.size());
+    if (gradients[i].is_sparse() && variables[i].aggregate())
+      r[i] = (is_ordered ? ordered_rows : gathered)(group, gradients[i], kept.name_of(variables[i]));
   for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
     const PlannedBucket& bucket = plan.buckets[b];
-    const std::vector<Tensor> of_bucket =
+    const std::vector<Tensor> sums =
         is_ordered ? ordered_sums(group, bucket, labels[b])
                    : wait_bucket(group, static_cast<i64>(b), labels[b], tokens[b], bucket.tensors);
-    for (std::size_t k = 0; k < of_bucket.size(); ++k) sums[bucket.owners[k]].push_back(of_bucket[k]);
-  }
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    if (sums[i].empty()) continue;
-    const Gradient& g = gradients[i];
-    r[i] = g.is_sparse() ? DenseRows::from(sums[i], g) : Gradient(cast(sums[i][0], g.values().dtype()));
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+      const std::size_t i = bucket.owners[k];
+      r[i] = cast(sums[k], gradients[i].values().dtype());
+    }
   }
   return r;
 }

@@ -28,12 +28,9 @@ struct TANDEM_API StrategyReport {
   };
   /// A Variable whose gradient is row-sparse.
   struct Table {
-    std::string variable = {};
-    i64 calls = 0, rows = 0;  ///< exchanges of its rows, and the rows that this process has sent for them
-    bool is_dense = false;    ///< it travels whole, with the other gradients, as most of its rows would
-    /// What this was decided by: the rows of all processes together in the first step, and those of the Variable; -1:
-    /// they were not known, or there is nothing to decide.
-    i64 first_rows = -1, of_rows = -1;
+    std::string variable = {};  ///< its name, with a number behind it if another one has the same
+    i64 calls = 0, rows = 0;    ///< exchanges of its rows, and the rows that this process has sent for them
+    i64 dense_calls = 0;        ///< steps in which it travelled dense: all had at least twice the Variable's rows
   };
 
   int rank = 0;                            ///< this process

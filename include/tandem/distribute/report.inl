@@ -15,9 +15,7 @@ namespace impl {
 inline double seconds_of(i64 nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 inline std::string milliseconds(double seconds) { return tandem::detail::fixed_text(seconds * 1e3, 3) + " ms"; }
 
-TANDEM_INLINE std::string rows_text(i64 rows, i64 of) {
-  return std::to_string(rows) + " rows of all processes in the first step, of a Variable with " + std::to_string(of);
-}
+inline std::string counted(i64 n, const char* what) { return std::to_string(n) + what + (n == 1 ? "" : "s"); }
 
 TANDEM_INLINE StrategyReport::Rank CallTimes::rank() const {
   StrategyReport::Rank r;
@@ -36,10 +34,11 @@ TANDEM_INLINE std::vector<StrategyReport::Operation> CallTimes::operations() con
   return r;
 }
 TANDEM_INLINE StrategyReport::Table CallTimes::table(const std::string& variable, const std::string& label) const {
-  const auto found = operations_.find("all_gather " + label);
+  const auto rows = operations_.find("all_gather " + label), dense = operations_.find("all_reduce " + label);
   StrategyReport::Table r;
   r.variable = variable;
-  if (found != operations_.end()) r.calls = found->second.calls, r.rows = found->second.rows;
+  if (rows != operations_.end()) r.calls = rows->second.calls, r.rows = rows->second.rows;
+  if (dense != operations_.end()) r.dense_calls = dense->second.calls;
   return r;
 }
 
@@ -57,7 +56,7 @@ TANDEM_INLINE std::string to_string(const StrategyReport& report) {
   const int slowest = report.slowest();
   for (std::size_t i = 0; i < report.ranks.size(); ++i) {
     const StrategyReport::Rank& rank = report.ranks[i];
-    r += "rank " + std::to_string(i) + ": " + std::to_string(rank.steps) + " steps";
+    r += "rank " + std::to_string(i) + ": " + impl::counted(rank.steps, " step");
     if (rank.step > 0)
       r += " of " + impl::milliseconds(rank.step) + " = " + impl::milliseconds(rank.compute()) + " compute + " +
            impl::milliseconds(rank.exposed) + " exposed communication";
@@ -67,15 +66,14 @@ TANDEM_INLINE std::string to_string(const StrategyReport& report) {
   r += "operations of rank " + std::to_string(report.rank) + ", means of a call:\n";
   for (const StrategyReport::Operation& o : report.operations) {
     const double calls = static_cast<double>(std::max<i64>(o.calls, 1));
-    r += "  " + o.name + ": " + std::to_string(o.calls) + (o.calls == 1 ? " call, " : " calls, ") +
+    r += "  " + o.name + ": " + impl::counted(o.calls, " call") + ", " +
          impl::bytes_text(o.bytes / std::max<i64>(o.calls, 1)) + ", " + impl::milliseconds(o.seconds / calls) +
          " in flight, " + impl::milliseconds(o.exposed / calls) + " exposed\n";
   }
   for (const StrategyReport::Table& t : report.tables) {
-    r += "row-sparse gradient of '" + t.variable + "': ";
-    if (t.is_dense) r += "travels dense";
-    else r += std::to_string(t.rows) + " rows sent in " + std::to_string(t.calls) + (t.calls == 1 ? " call" : " calls");
-    if (t.first_rows >= 0) r += " (" + impl::rows_text(t.first_rows, t.of_rows) + ")";
+    r += "row-sparse gradient of '" + t.variable + "': " + impl::counted(t.rows, " row") + " sent in " +
+         impl::counted(t.calls, " call");
+    if (t.dense_calls > 0) r += ", dense in " + impl::counted(t.dense_calls, " call");
     r += "\n";
   }
   return r;

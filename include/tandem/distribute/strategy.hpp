@@ -79,9 +79,9 @@ struct InputContext {
 ///     its rows; a data set that did not come through distribute_dataset is read by all of them, as it is.
 ///
 /// Gradients travel in buckets, the last layers' first, while a traced step computes those of the first layers.
-/// Row-sparse gradients are merged locally, and their rows exchanged, unless most of the Variable's would be: then they
-/// travel dense. Every process must run the same program, with
-/// the same numbers of steps.
+/// Row-sparse gradients are merged locally, and their rows exchanged. In a step in which the processes together have at
+/// least twice as many rows as the Variable the gradient travels dense, which then moves fewer bytes; it becomes
+/// row-sparse again. Every process must run the same program, with the same numbers of steps.
 class TANDEM_API MultiWorkerMirroredStrategy {
  public:
   ///   throws  errors::InvalidArgumentError for buckets that are not positive; what Communicator::world() raises
@@ -117,10 +117,11 @@ class TANDEM_API MultiWorkerMirroredStrategy {
   /// Where the time of the steps went since the strategy was made, or since reset_report(): for how long this process
   /// has waited, and for which operations of its group; the steps of all processes, and which of them is the slowest.
   /// A step begins where train::Trainer, or Communicator::set_step(), says so; in a loop that does not say it, where
-  /// the first bucket of gradients of all, or the first row-sparse gradient, begins to travel again. What is done
-  /// between two steps, such as validation, counts as computation of the one before. In a SimCluster the times are
-  /// those of its clock. Operations on GPUs, which run beside this process, are not counted. Collective: all processes
-  /// must call it at the same point, as it exchanges three numbers.
+  /// a bucket of gradients, or a row-sparse gradient, begins to travel that has done so since the step began: a step
+  /// with several optimizers for Variables without names needs set_step(). What is done between two steps, such as
+  /// validation, counts as computation of the one before. In a SimCluster the times are those of its clock. Operations
+  /// on GPUs, which run beside this process, are not counted. Collective: all processes must call it at the same point,
+  /// as it exchanges three numbers.
   ///
   ///   std::cout << to_string(strategy.report());
   StrategyReport report() const;

@@ -153,11 +153,8 @@ TANDEM_INLINE StrategyReport MultiWorkerMirroredStrategy::report() const {
   const impl::CallTimes& times = state_->times;
   StrategyReport r;
   r.rank = group().rank(), r.operations = times.operations();
-  for (const auto& entry : state_->kept.tables()) {
-    const impl::KeptOfGradients::Table& t = entry.second;
-    StrategyReport::Table& to = r.tables.emplace_back(times.table(t.variable, t.label));
-    to.is_dense = t.is_dense, to.first_rows = t.rows, to.of_rows = t.of;
-  }
+  for (const auto& entry : state_->kept.names())
+    r.tables.push_back(times.table(entry.second, impl::rows_label(entry.second)));
   const StrategyReport::Rank own = times.rank();
   const std::vector<i64> receive(static_cast<std::size_t>(group().size()), 3);
   const double numbers[] = {static_cast<double>(own.steps), own.step, own.exposed};
