@@ -1,13 +1,16 @@
 // What gradients lose when they travel as bfloat16, with and without error feedback. In a simulated cluster.
 #include <atomic>
 #include <limits>
+#include <optional>
 
 #include "tandem/autodiff/tape.hpp"
 #include "tandem/distribute/sim_cluster.hpp"
 #include "tandem/distribute/strategy.hpp"
 #include "tandem/graph/trace/function.hpp"
+#include "tandem/layers.hpp"
 #include "tandem/ops/all.hpp"
 #include "tandem/optim/optimizer.hpp"
+#include "tandem/train.hpp"
 #include "tests/support/catch.hpp"
 
 namespace feedback_test {
@@ -68,6 +71,37 @@ TEST_CASE("error feedback: a gradient that is not finite leaves nothing behind")
     right += weight.to_vector<float>() == std::vector<float>{-2, -2};
   });
   CHECK(right == 2);
+}
+
+// What a Trainer of two processes has added up of gradients of 1.003 in each row, without rounding: 1.003 for each
+// step.
+double fitted(i64 rows, i64 batch, i64 epochs, const std::optional<train::LossScaleOptions>& scale) {
+  double r = 0;
+  SimCluster(2).run([&](const Communicator& w) {
+    const MultiWorkerMirroredStrategy strategy({.compression = Compression::bfloat16, .error_feedback = true});
+    const auto scope = strategy.scope();
+    const layers::Sequential net{layers::Dense(1, {.use_bias = false})};
+    const Tensor x = fill({rows, 1}, 1.003f), y = fill({rows, 1}, -1000.f);
+    net(x);
+    Variable kernel = net.trainable_variables()[0];
+    kernel.assign(zeros({1, 1}));
+    train::TrainerOptions options{.loss = losses::MeanAbsoluteError(), .optimizer = optimizers::SGD(1.)};
+    if (scale) options.loss_scale.emplace(*scale);  // each process has its own
+    train::Trainer trainer(net, options);
+    trainer.fit(
+        x, y,
+        {.epochs = epochs, .progress = {.mode = train::ProgressMode::none}, .batch_size = batch, .shuffle = false});
+    if (w.rank() == 1) r = -kernel.to_vector<float>()[0];
+  });
+  return r;
+}
+
+TEST_CASE("error feedback: a Trainer's batches of different size, and loss scales that change") {
+  // 512 rows of a process lose 0.003 of each, which 2 rows make up for by 0.003 of each.
+  CHECK(fitted(1024 + 4, 1024, 1, {}) == Approx(2 * 1.003).margin(0.005));
+  CHECK(fitted(1024 + 4, 1024, 1, train::LossScaleOptions{.initial = 1024, .growth_steps = 1}) ==
+        Approx(2 * 1.003).margin(0.005));
+  CHECK(fitted(4 + 1, 4, 2, {}) == Approx(4 * 1.003).margin(0.02));  // the second process has no row of the last batch
 }
 
 TEST_CASE("error feedback: where it has no meaning it is refused") {

@@ -32,8 +32,10 @@ struct Replication {
   /// The sums of the replicas' gradients. Unset ones, which are so everywhere, stay unset, and those of Variables
   /// without `.aggregate` what they are.
   ///   gradients  of the Variables, and then whatever else is to be added up with them
+  ///   factor     what this replica has multiplied its gradients by, for what is kept of them from step to step: a
+  ///              scalar, at least 0; unset: 1
   virtual std::vector<Gradient> sum_gradients(const std::vector<Gradient>& gradients,
-                                              const std::vector<Variable>& variables) = 0;
+                                              const std::vector<Variable>& variables, const Tensor& factor) = 0;
   /// The sum of a tensor over the replicas, now or in a trace.
   virtual Tensor sum(const Tensor& x) = 0;
   /// Replaces each number by the largest that a replica has, now.

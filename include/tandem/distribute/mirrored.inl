@@ -45,7 +45,8 @@ struct MirroredStrategy::State final : impl::LoneReplication {
   int size() const override { return 1; }
   int virtual_shards() const override { return static_cast<int>(replicas.count()); }
   Span<const Device> shard_devices() const override { return replicas.devices(); }
-  std::vector<Gradient> sum_gradients(const std::vector<Gradient>& gradients, const std::vector<Variable>&) override {
+  std::vector<Gradient> sum_gradients(const std::vector<Gradient>& gradients, const std::vector<Variable>&,
+                                      const Tensor&) override {
     return gradients;
   }
   Tensor sum(const Tensor& x) override { return x; }
@@ -62,7 +63,8 @@ struct MirroredStrategy::Replica final : impl::LoneReplication {
   int size() const override { return replicas; }
   int virtual_shards() const override { return 0; }
   Span<const Device> shard_devices() const override { return {}; }
-  std::vector<Gradient> sum_gradients(const std::vector<Gradient>&, const std::vector<Variable>&) override {
+  std::vector<Gradient> sum_gradients(const std::vector<Gradient>&, const std::vector<Variable>&,
+                                      const Tensor&) override {
     errors::raise<errors::UnimplementedError>(
         "apply_gradients", "it is called in replica " + std::to_string(number) + " of " + std::to_string(replicas) +
                                " by MirroredStrategy::run, before all replicas have computed their gradients: return "

@@ -15,7 +15,8 @@ namespace TANDEM_NS::distribute::impl {
 class KeptOfGradients {
  public:
   /// The gradient as bfloat16, with what rounding has taken from those before: StrategyOptions::error_feedback.
-  Tensor rounded(const Tensor& gradient, const Variable& variable);
+  ///   factor  as of Replication::sum_gradients: what is kept is divided by it; of a gradient with 0 nothing changes
+  Tensor rounded(const Tensor& gradient, const Variable& variable, const Tensor& factor);
 
   /// What a Variable with a row-sparse gradient is called in errors and reports: its name, with a number behind it if
   /// another one has the same.
@@ -32,6 +33,6 @@ std::string rows_label(const std::string& name);
 /// The sums of the gradients of all ranks (Replication::sum_gradients).
 std::vector<Gradient> reduce_gradients(const Communicator& group, const StrategyOptions& options,
                                        const std::vector<Gradient>& gradients, const std::vector<Variable>& variables,
-                                       KeptOfGradients& kept);
+                                       const Tensor& factor, KeptOfGradients& kept);
 
 }  // namespace TANDEM_NS::distribute::impl

@@ -187,7 +187,7 @@ TANDEM_INLINE std::vector<Tensor> ordered_sums(const Communicator& group, const 
   return r;
 }
 
-TANDEM_INLINE Tensor KeptOfGradients::rounded(const Tensor& gradient, const Variable& variable) {
+TANDEM_INLINE Tensor KeptOfGradients::rounded(const Tensor& gradient, const Variable& variable, const Tensor& factor) {
   auto at = left_.find(variable.id());
   if (at == left_.end() || at->second.shape() != gradient.shape()) {
     const tandem::detail::OutsideTrace now;
@@ -196,14 +196,18 @@ TANDEM_INLINE Tensor KeptOfGradients::rounded(const Tensor& gradient, const Vari
     at = left_.insert_or_assign(variable.id(), nothing).first;
   }
   const Variable& left = at->second;
-  const Tensor all = gradient + left, sent = cast(all, DType::bfloat16), rest = all - cast(sent, DType::float32);
-  left.assign(where(is_finite(rest), rest, 0.f));  // an overflow is not an error to make up for
+  const Tensor before = left.read_value();
+  const Tensor all = gradient + (factor.is_set() ? before * factor : before), sent = cast(all, DType::bfloat16);
+  Tensor rest = all - cast(sent, DType::float32);
+  if (factor.is_set()) rest = rest / factor;
+  rest = where(is_finite(rest), rest, 0.f);  // an overflow is not an error to make up for
+  left.assign(factor.is_set() ? where(equal(factor, 0.f), before, rest) : rest);
   return sent;
 }
 
 // The gradients that travel in buckets.
 TANDEM_INLINE BucketPlan planned(const StrategyOptions& options, const std::vector<Gradient>& gradients,
-                                 const std::vector<Variable>& variables, KeptOfGradients& kept) {
+                                 const std::vector<Variable>& variables, const Tensor& factor, KeptOfGradients& kept) {
   BucketPlan plan(options);
   for (std::size_t i = gradients.size(); i-- > 0;) {
     const Gradient& g = gradients[i];
@@ -217,7 +221,7 @@ TANDEM_INLINE BucketPlan planned(const StrategyOptions& options, const std::vect
     const bool narrow =
         options.compression == Compression::bfloat16 && is_of_variable && g.values().dtype() == DType::float32;
     plan.add(!narrow                  ? g.dense()
-             : options.error_feedback ? kept.rounded(g.dense(), variables[i])
+             : options.error_feedback ? kept.rounded(g.dense(), variables[i], factor)
                                       : cast(g.dense(), DType::bfloat16),
              i);
   }
@@ -227,10 +231,11 @@ TANDEM_INLINE BucketPlan planned(const StrategyOptions& options, const std::vect
 
 TANDEM_INLINE std::vector<Gradient> reduce_gradients(const Communicator& group, const StrategyOptions& options,
                                                      const std::vector<Gradient>& gradients,
-                                                     const std::vector<Variable>& variables, KeptOfGradients& kept) {
+                                                     const std::vector<Variable>& variables, const Tensor& factor,
+                                                     KeptOfGradients& kept) {
   std::vector<Gradient> r = gradients;
   Groups::check_alive("all_reduce", group);
-  const BucketPlan plan = planned(options, gradients, variables, kept);
+  const BucketPlan plan = planned(options, gradients, variables, factor, kept);
   std::vector<Tensor> tokens;
   std::vector<std::string> labels;
   const bool is_ordered = options.virtual_shards > 0;

@@ -47,9 +47,9 @@ struct MultiWorkerMirroredStrategy::State final : ElasticReplication {
     const tandem::detail::OutsideTrace now;
     return tandem::distribute::broadcast(value, {.name = "initial value", .group = group});
   }
-  std::vector<Gradient> sum_gradients(const std::vector<Gradient>& gradients,
-                                      const std::vector<Variable>& variables) override {
-    return impl::reduce_gradients(group, options, gradients, variables, kept);
+  std::vector<Gradient> sum_gradients(const std::vector<Gradient>& gradients, const std::vector<Variable>& variables,
+                                      const Tensor& factor) override {
+    return impl::reduce_gradients(group, options, gradients, variables, factor, kept);
   }
   Tensor sum(const Tensor& x) override { return all_reduce(x, {.group = group}); }
   void largest(std::vector<i64>& numbers) override {

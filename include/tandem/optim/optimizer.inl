@@ -286,7 +286,7 @@ TANDEM_INLINE void Optimizer::apply_gradients(const std::vector<Gradient>& uncli
   const detail::Unobserved quiet;
   if (Replication* const r = detail::replication) {
     const ReplicationScope alone(nullptr);
-    return apply_gradients(TANDEM_VIRTUAL(*r, Replication::sum_gradients)(unclipped, variables), variables);
+    return apply_gradients(TANDEM_VIRTUAL(*r, Replication::sum_gradients)(unclipped, variables, Tensor()), variables);
   }
   std::vector<Gradient> own;
   if (detail::checks_gradients) own = detail::checked_gradients(unclipped, variables);

@@ -230,9 +230,12 @@ TANDEM_INLINE void ModelSteps::add_penalties(std::vector<Gradient>& gradients, c
 TANDEM_INLINE Tensor ModelSteps::mean_of_all(std::vector<Gradient>& gradients, i64 shards,
                                              const std::vector<Variable>& weights, Tensor* asks) const {
   Replication* const r = tandem::detail::replication;
+  Tensor factor;
+  if (shards > 1 && gradients.size() > weights.size() + 1) factor = gradients.back().dense();
+  if (options.loss_scale) factor = factor.is_set() ? options.loss_scale->scaled(factor) : options.loss_scale->value();
   if (asks) gradients.push_back(cast(*asks, gradients[weights.size()].values().dtype()));
   if (r && TANDEM_VIRTUAL(*r, Replication::size)() > 1)
-    gradients = TANDEM_VIRTUAL(*r, Replication::sum_gradients)(gradients, weights);
+    gradients = TANDEM_VIRTUAL(*r, Replication::sum_gradients)(gradients, weights, factor);
   if (asks) *asks = cast(gradients.back().dense(), DType::float32), gradients.pop_back();
   if (shards > 1 && gradients.size() > weights.size() + 1) {
     const Tensor rows = gradients.back().dense();
