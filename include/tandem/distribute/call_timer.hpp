@@ -2,6 +2,7 @@
 // component tandem::distribute. For definitions.
 #pragma once
 #include <algorithm>
+#include <new>
 #include <string>
 
 #include "tandem/base/span.hpp"
@@ -37,20 +38,26 @@ class CallTimer {
     const i64 known = pending.ended();
     CallTime profiled, counted;
     each([&](Clock& c, i64 now) { (&c == &profiled_ ? profiled : counted) = c.end(now, known); });
-    if (counted_.begun >= 0)
-      for (CallTimes* const report : reports) report->add(what, call, counted);
-    if (profiled_.begun >= 0)
-      tandem::detail::profile_collective(
-          {.op = op,
-           .name = what,
-           .shapes = std::string(tandem::name(call.dtype)) + "[" + std::to_string(call.count) + "]",
-           .bytes = call.count * static_cast<i64>(size_of(call.dtype)),
-           .start = profiled.begun,
-           .end = profiled.ended,
-           .exposed = profiled.exposed});
+    try {
+      if (counted_.begun >= 0)
+        for (CallTimes* const report : reports) report->add(what, call, counted);
+      if (profiled_.begun >= 0) add_event(op, what, call, profiled);
+    } catch (const std::bad_alloc&) {
+      // The operation has been run, so that its caller must not get an error: it is in no report.
+    }
   }
 
  private:
+  static void add_event(const char* op, const std::string& what, const Collective& call, const CallTime& time) {
+    tandem::detail::profile_collective(
+        {.op = op,
+         .name = what,
+         .shapes = std::string(tandem::name(call.dtype)) + "[" + std::to_string(call.count) + "]",
+         .bytes = call.count * static_cast<i64>(size_of(call.dtype)),
+         .start = time.begun,
+         .end = time.ended,
+         .exposed = time.exposed});
+  }
   struct Clock {
     i64 begun = -1;  // -1: it does not run
     i64 waited = 0, came = 0;
