@@ -37,7 +37,7 @@ void add_options(CLI::App& app, Options& o) {
       ->check(arguments::positive_number())
       ->capture_default_str();
   app.add_option("--silence", o.silence, "seconds after which a machine that says nothing counts as lost, on node 0")
-      ->check(arguments::positive_number())
+      ->check(arguments::number_in(1, 1e9))  // machines speak every 0.2 s
       ->capture_default_str();
   app.add_option("--grace", o.grace, "seconds from SIGTERM to SIGKILL")
       ->check(arguments::positive_number())

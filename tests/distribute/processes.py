@@ -330,7 +330,7 @@ def check_elastic(arguments):
     # The meeting takes about 20 ms, and then they connect. SimCluster has a second loss at each point of it.
     runs += [(f"and rank {other} {wait} us later", 4, 2, [*kill, "3", "30", str(other), str(wait)])
              for other, wait in ((0, 0), (2, 25000), (1, 45000))]
-    runs.append(("rank 1 of 4 is stopped", 4, 3, ["--timeout", "5", "stop", "1", "30"]))
+    runs.append(("rank 1 of 4 is stopped", 4, 3, ["--timeout", "10", "stop", "1", "30"]))
     said = {"kill": "3 processes go on", "stop": "was left out"}
     for name, ranks, left, more in runs:
         with tempfile.TemporaryDirectory() as folder:

@@ -110,8 +110,8 @@ class TANDEM_API Communicator {
   /// lost, all call rebuild() when has_newcomers() was true; Trainer::fit raises for it behind a step.
   ///
   /// A process that has ended is left out at once; one that ends while the others connect, after a quarter of the
-  /// timeout, at most 15 s; and one that is silent, after half of the timeout, at most 15 s: rebuild() raises there if
-  /// it wakes.
+  /// timeout, at most 15 s; and one that is silent, after three quarters of the timeout, at most 15 s: rebuild() raises
+  /// there if it wakes.
   ///   throws  errors::FailedPreconditionError for a group that is not dead, unless there are newcomers, and for a part
   ///           of the world;
   ///           errors::UnimplementedError for MPI, and without tandem_run; errors::UnavailableError if a process that
@@ -123,7 +123,8 @@ class TANDEM_API Communicator {
   /// Returns when every rank has called it.
   void barrier() const;
 
-  /// Tells the group's other ranks, for their errors, which step this rank is in.
+  /// Tells the group's other ranks, for their errors, which step this rank is in. In the reports of strategies of this
+  /// very group a step begins.
   void set_step(i64 step) const;
   /// The step of the latest set_step; -1 before.
   i64 step() const;

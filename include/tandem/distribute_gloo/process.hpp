@@ -136,8 +136,9 @@ inline void take_in_newcomers(Process& p, std::vector<int>& members) {
 inline std::vector<int> meet_again(Process& p, const std::string& name, int own) {
   const std::string folder = name + "/here/";
   p.store.set(folder + std::to_string(own), "has come");
-  bool waits = false;                                           // for what another one has decided
-  const double silent = std::min(silent_after, p.timeout / 2);  // earlier than the others give up to wait for it
+  bool waits = false;  // for what another one has decided
+  // Earlier than the others give up to wait for it, and later than a rank whose heartbeat got no answer is back.
+  const double silent = std::min(silent_after, 0.75 * p.timeout);
   const i64 end = distribute::detail::moment_after(p.timeout);
   for (;; pause_for(20)) {
     if (const std::optional<std::string> members = p.store.find(name + "/members")) return numbers_of(*members);

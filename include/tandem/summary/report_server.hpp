@@ -9,7 +9,7 @@ namespace TANDEM_NS::summary {
 
 /// Serves write_report's page over HTTP, on this machine alone (127.0.0.1), as long as it lives. Each request makes the
 /// page anew from the event files, on the server's own thread; browsers reload it every ten seconds. Requests are
-/// answered one after the other, and a client that is slow is dropped after five seconds.
+/// answered one after the other, and a client that is slow is dropped: its request has a second, the answer five.
 ///
 ///   const summary::ReportServer server("runs/a/events", 6007);
 ///   std::cout << "look at " << server.url() << "\n";

@@ -81,7 +81,7 @@ class Connection {
   static std::chrono::steady_clock::time_point after(int seconds) {
     return std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   }
-  std::chrono::steady_clock::time_point end_ = after(1);  // what is on the way from this machine
+  std::chrono::steady_clock::time_point end_ = after(1);  // for the request: clients are on this machine
 };
 
 TANDEM_INLINE std::string answer(const std::string& status, const std::string& page, const std::string& more = {}) {
