@@ -2,8 +2,8 @@
 // PyTorch's DistributedDataParallel over Gloo (ddp.py does the same work):
 //   tandem_run -n 2 -- build/release/bench/distribute_step WIDTH BATCH STEPS
 //   mpirun --oversubscribe -np 2 --bind-to none build/release/bench/distribute_step WIDTH BATCH STEPS
-// Rank 0 prints the losses of the first steps, the median time of a step, the part of it in which a rank only waits, and
-// the time of sums of 4 KB to 32 MB, unless a fourth argument is "steps".
+// Rank 0 prints the losses of the first steps, the median time of a step, the part of it in which a rank only waits,
+// and the time of sums of 4 KB to 32 MB, unless a fourth argument is "steps".
 #include <fmt/core.h>
 
 #include <algorithm>
